@@ -1,6 +1,17 @@
 /** The result of one check of the store. */
 export type StoreFinding = { readonly check: string; readonly ok: boolean; readonly detail: string }
 
+/** The number of complaints that a finding shows. */
+const maxExamples = 3
+
+/** The finding of a check that passed with `detail`, or failed with these complaints. */
+export function findingOf(check: string, detail: string, complaints: readonly string[]): StoreFinding {
+  if (complaints.length === 0) return { check, ok: true, detail }
+  const shown = complaints.slice(0, maxExamples)
+  const rest = complaints.length - shown.length
+  return { check, ok: false, detail: [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ') }
+}
+
 export type OnProgress = (check: string, done: number, total: number) => void
 
 /** Maintenance of a store, which remembering and recalling do not need. */

@@ -16,16 +16,16 @@ export class BoundedCache<Value> {
     const value = this.#young.get(key)
     if (value !== undefined) return value
     const kept = this.#old.get(key)
-    if (kept !== undefined) this.set(key, kept)
-    return kept
+    return kept === undefined ? undefined : this.set(key, kept)
   }
 
-  set(key: string, value: Value): void {
+  set(key: string, value: Value): Value {
     if (this.#young.size >= this.#maxEntries) {
       this.#old = this.#young
       this.#young = new Map()
     }
     this.#young.set(key, value)
+    return value
   }
 
   delete(key: string): void {

@@ -57,28 +57,20 @@ export function withoutPlaces(entries: Uint8Array, places: ReadonlySet<number>):
   return Buffer.concat(kept)
 }
 
-/** Decodes the postings of a term from its blocks, skipping rows before `from`. Null if there are none. */
-export function decodePostings(
-  found: readonly Pick<PostingBlock, 'block' | 'entries'>[],
-  from = 0,
-): TermPostings | null {
+/** Decodes the postings of a term from its blocks. Null if there are none. */
+export function decodePostings(found: readonly Pick<PostingBlock, 'block' | 'entries'>[]): TermPostings | null {
   const size = found.reduce((total, { entries }) => total + entries.length / entryBytes, 0)
+  if (size === 0) return null
   const rows = new Int32Array(size)
   const counts = new Uint8Array(size)
   let to = 0
   for (const { block, entries } of found) {
     const base = block << blockBits
     for (let at = 0; at < entries.length; at += entryBytes) {
-      const row = base + ((entries[at] as number) | ((entries[at + 1] as number) << 8))
-      if (row < from) continue
-      rows[to] = row
+      rows[to] = base + ((entries[at] as number) | ((entries[at + 1] as number) << 8))
       counts[to] = entries[at + 2] as number
       to += 1
     }
   }
-  if (to === 0) return null
-  return to === size ? { rows, counts } : { rows: rows.slice(0, to), counts: counts.slice(0, to) }
+  return { rows, counts }
 }
-
-/** The block that a row belongs to. */
-export const blockOf = (row: number): number => row >> blockBits

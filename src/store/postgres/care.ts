@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { OnProgress, StoreFinding } from '../../beliefs/store-care.ts'
+import { findingOf, type OnProgress, type StoreFinding } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import { beforeFirst, toHex } from '../journal-chain.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
 import type { PostgresConnection, Run } from './connection.ts'
 import type { OwnerHead } from './journal.ts'
 import { type Projections, replay, UnusableProjection } from './projections.ts'
-
-const maxExamples = 3
 
 type Owner = OwnerHead & { readonly owner: string }
 
@@ -70,13 +68,6 @@ async function verifyOwner(run: Run, projections: Projections, owner: Owner): Pr
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function findingOf(check: string, detail: string, complaints: readonly string[]): StoreFinding {
-  if (complaints.length === 0) return { check, ok: true, detail }
-  const shown = complaints.slice(0, maxExamples)
-  const rest = complaints.length - shown.length
-  return { check, ok: false, detail: [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ') }
 }
 
 /** Checks that the server acknowledges a commit only after it is on disk. */

@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type pg from 'pg'
 import { invalid, MemoryError } from '../../errors.ts'
+import { codeOf } from '../../files/leftovers.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
-import { codeOf, isLostConnection, mayPass, translateError } from './errors.ts'
+import { isLostConnection, mayPass, translateError } from './errors.ts'
 import { decodeText, encodeValue } from './values.ts'
 
 /** Runs one statement. Statements started without awaiting each other share a round trip. */

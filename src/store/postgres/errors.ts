@@ -1,9 +1,6 @@
 import { MemoryError } from '../../errors.ts'
+import { codeOf } from '../../files/leftovers.ts'
 import type { PostgresAddress } from './address.ts'
-
-/** The SQLSTATE of an error from PostgreSQL, or the code of an error from the operating system; null for other errors. */
-export const codeOf = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 
 const networkCodes = new Set([
   'ECONNREFUSED',
@@ -22,7 +19,7 @@ const lostMessages =
 /** Whether the connection is unusable. The last statement may or may not have been executed. */
 export function isLostConnection(error: unknown): boolean {
   const code = codeOf(error)
-  if (code !== null) return /^(?:08|57P0)/u.test(code) || code === '25P03' || networkCodes.has(code)
+  if (code !== undefined) return /^(?:08|57P0)/u.test(code) || code === '25P03' || networkCodes.has(code)
   return error instanceof Error && lostMessages.test(error.message)
 }
 
@@ -37,7 +34,7 @@ export function mayPass(error: unknown, hasConnected: boolean): boolean {
 }
 
 /** Whether the certificate is untrusted or for a different host, or the server has no TLS. */
-const isTlsProblem = (error: Error, code: string | null): boolean =>
+const isTlsProblem = (error: Error, code: string | undefined): boolean =>
   /CERT|^ERR_(?:TLS|SSL)|^UNABLE_TO_/u.test(code ?? '') || error.message.startsWith('The server does not support SSL')
 
 /** The error that a user sees. It never contains the password. */
@@ -50,7 +47,8 @@ export function translateError(error: unknown, { label, user, database }: Postgr
     })
   // The driver's own error about a missing password has no code.
   const isWithoutPassword = error instanceof Error && error.message.startsWith('SASL')
-  if (error instanceof MemoryError || (code === null && !isLostConnection(error) && !isWithoutPassword)) return error
+  if (error instanceof MemoryError || (code === undefined && !isLostConnection(error) && !isWithoutPassword))
+    return error
   const unavailable = (message: string, hint: string): MemoryError =>
     new MemoryError('unavailable', message, { hint, cause: error })
   const said = (error as Error).message.split('\n')[0] ?? ''
@@ -94,4 +92,4 @@ const reasons: Readonly<Record<string, string>> = {
   '53300': 'too many connections',
 }
 
-const reasonOf = (error: unknown, code: string | null): string => reasons[code ?? ''] ?? (error as Error).message
+const reasonOf = (error: unknown, code: string | undefined): string => reasons[code ?? ''] ?? (error as Error).message

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { Membership } from '../../beliefs/access-store.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AccessStore, Membership } from '../../beliefs/access-store.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import type { Commit } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
+import { writeAtomically } from '../../files/atomic-write.ts'
 import type { CaredStore } from '../../search/store-port.ts'
+import { sqlAccess } from '../access-sql.ts'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
-import { openAccess } from './access.ts'
 import { fingerprint, headOf, rebuild, vacuum, verifyStore } from './care.ts'
 import { type ConnectionOptions, PostgresConnection } from './connection.ts'
 import { appendRecord, eventOfAttempt, lockOwner } from './journal.ts'
@@ -13,7 +16,6 @@ import { LocalReads } from './local-reads.ts'
 import { migrate } from './migrations/migrate.ts'
 import { type Projection, type ProjectionOptions, Projections } from './projections.ts'
 import { openRecallCounts } from './recall-counts.ts'
-import { sweepForgotten } from './sweep.ts'
 
 export type PostgresStoreOptions = ConnectionOptions &
   Omit<ProjectionOptions, 'connection' | 'directory'> & {
@@ -206,5 +208,57 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
       await projections.close()
       await connection.close()
     },
+  }
+}
+
+/** People, tokens and teams, stored in the PostgreSQL database of the memory. */
+const openAccess = (connection: PostgresConnection): AccessStore =>
+  sqlAccess(<Row>(use: 'read' | 'write', sql: string, values: readonly unknown[]) => {
+    if (use === 'read') return connection.read((run) => run<Row>(sql, values))
+    let earlier: readonly Row[] = []
+    return connection.write(async (run) => {
+      const rows = await run<Row>(sql, values)
+      // If this attempt finds the rows of an earlier one, that attempt was committed before the connection was lost.
+      if (rows.length > 0) earlier = rows
+      await run('COMMIT')
+      return earlier
+    })
+  })
+
+/** Sweeps overlap by this much, because a transaction that was open during a sweep commits later with an earlier time. */
+const overlap = "interval '10 minutes'"
+
+/** Updates the local copies of all owners with a forget since the last sweep of this directory, so that no file contains the text. */
+async function sweepForgotten(connection: PostgresConnection, projections: Projections): Promise<void> {
+  const file = join(projections.directory, 'swept')
+  const since = lastSweep(file)
+  const [owners, [{ now } = { now: '' }]] = await connection.read((run) =>
+    Promise.all([
+      run<{ owner: string; forgotten: number }>(
+        `SELECT owner, forgotten FROM credence.owners WHERE forgot_at >= $1::timestamptz - ${overlap}`,
+        [since],
+      ),
+      run<{ now: string }>('SELECT now()::text AS now'),
+    ]),
+  )
+  for (const { owner, forgotten } of owners)
+    if (projections.has(owner))
+      await projections.withRenewal(owner, async (projection) => {
+        if (projection === null) return
+        if (projection.records.head().number < forgotten) await projections.catchUp(projection)
+        // A reading program may have prevented the scrubbing of the file.
+        await projection.store.scrub()
+      })
+  projections.trim()
+  // Need not be durable: with an older time, the next sweep only checks more owners.
+  await writeAtomically(file, now, { existing: 'replace', durable: false })
+}
+
+function lastSweep(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    // No sweep is known, so every owner is checked.
+    return '-infinity'
   }
 }

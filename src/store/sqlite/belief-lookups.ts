@@ -46,8 +46,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     if (known !== undefined) return known
     const row = connection.get<StoredText>(newestText, [userId, id])
     const belief = row === undefined ? null : readText(id, row)
-    if (belief !== null) cache.set(key, belief)
-    return belief
+    return belief === null ? null : cache.set(key, belief)
   }
 
   const getMany = (userId: number, ids: readonly string[]): Belief[] =>
@@ -62,9 +61,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     const known = totals.get(asked) ?? countOfScope(userId, filter)
     if (known !== undefined) return known
     const { where, values } = conditionsOf(userId, filter, false)
-    const total = connection.value<number>(`SELECT count(*) FROM beliefs WHERE ${where}`, values) ?? 0
-    totals.set(asked, total)
-    return total
+    return totals.set(asked, connection.value<number>(`SELECT count(*) FROM beliefs WHERE ${where}`, values) ?? 0)
   }
 
   /** The number of beliefs in one scope, maintained by every commit. Undefined if the filter has other conditions. */
@@ -88,11 +85,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
 
   function cachedView(asked: readonly unknown[], read: () => readonly Belief[]): readonly Belief[] {
     const key = JSON.stringify(asked)
-    const known = views.get(key)
-    if (known !== undefined) return known
-    const beliefs = read()
-    views.set(key, beliefs)
-    return beliefs
+    return views.get(key) ?? views.set(key, read())
   }
 
   function readPinned(userId: number, view: Viewpoint, editedEverywhere: boolean): readonly Belief[] {

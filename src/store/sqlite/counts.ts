@@ -23,13 +23,8 @@ export function openCounts(connection: Connection, userId: number) {
   const prefixes = new Map<string, Map<number, number>>()
   const wordCounts = new Map<string, number>()
 
-  function scopeId(name: string): number {
-    return scopeOf(name).id
-  }
-
-  function audienceId(derived: DerivedBelief): number {
-    return audienceOf(derived).id
-  }
+  const scopeId = (name: string): number => scopeOf(name).id
+  const audienceId = (derived: DerivedBelief): number => audienceOf(derived).id
 
   function count(derived: DerivedBelief, step: 1 | -1): void {
     for (const name of derived.scopes) {

@@ -89,9 +89,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
     const sum = `SELECT sum(current) FROM audiences WHERE agent IN ('', ?) AND id IN (
       SELECT audience FROM audience_scopes WHERE user_id = ? AND scope IN (SELECT value FROM json_each(?)))`
     const values = [agentKey(view.agent), userId, JSON.stringify(scopeIds(userId, view))]
-    const population = connection.value<number | null>(sum, values) ?? 0
-    populations.set(asked, population)
-    return population
+    return populations.set(asked, connection.value<number | null>(sum, values) ?? 0)
   }
 
   return {

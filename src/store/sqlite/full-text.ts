@@ -10,6 +10,7 @@ import {
   textTerm,
   textTerms,
 } from '../text-terms.ts'
+import { lastCharacter } from './belief-lookups.ts'
 import type { Connection } from './connection.ts'
 import { damagedStore } from './migrations/migrate.ts'
 
@@ -123,9 +124,6 @@ function readMatch(connection: Connection, userId: number, row: number) {
   }
   return { beliefId: found.id, length: found.words, occurrences }
 }
-
-/** A prefix followed by this sorts after every word that starts with the prefix. */
-const lastCharacter = '\u{10ffff}'
 
 // The pluses prevent SQLite from looking up each belief once per audience.
 const occurrencesBetween = `

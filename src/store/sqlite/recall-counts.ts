@@ -1,6 +1,12 @@
-import type { FeedbackCount, RecallCount, RecallCounts, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import type {
+  FeedbackCount,
+  GrowthDay,
+  RecallCount,
+  RecallCounts,
+  RecallDay,
+  RecallTally,
+} from '../../beliefs/recall-counts.ts'
 import { localDay } from '../../local-time.ts'
-import type { GrowthRow } from '../growth-by-day.ts'
 import type { Connection } from './connection.ts'
 
 /** Adds tallies, inside the caller's transaction. */
@@ -57,14 +63,24 @@ export const readFeedback = (
     [userId, ids === null ? null : JSON.stringify(ids)],
   )
 
-export const readGrowth = (connection: Connection, userId: number): readonly GrowthRow[] =>
-  connection.all<GrowthRow>(
+/** The number of beliefs of each day, author and scope that were first remembered then. */
+export function readGrowth(connection: Connection, userId: number): readonly GrowthDay[] {
+  const rows = connection.all<Omit<GrowthDay, 'day'> & { readonly at: string }>(
     `SELECT events.at, events.actor, events.origin, json_extract(changes.body, '$.scopes[0]') AS scope,
          count(*) AS beliefs
        FROM events CROSS JOIN changes ON changes.event = events.number
        WHERE events.user_id = ? AND changes.version = 1 GROUP BY 1, 2, 3, 4 ORDER BY 1`,
     [userId],
   )
+  const days = new Map<string, GrowthDay>()
+  for (const { at, beliefs, ...row } of rows) {
+    // Days are those of the time zone of the process, which a database does not know.
+    const day = localDay(at)
+    const key = JSON.stringify([day, row.actor, row.origin, row.scope])
+    days.set(key, { day, ...row, beliefs: (days.get(key)?.beliefs ?? 0) + beliefs })
+  }
+  return [...days.values()]
+}
 
 export const readDays = (connection: Connection, userId: number): readonly RecallDay[] =>
   connection.all<RecallDay>(

@@ -3,7 +3,6 @@ import type { SyncStore } from '../../beliefs/sync-store.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CaredStore } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
-import { growthByDay } from '../growth-by-day.ts'
 import { toHex } from '../journal-chain.ts'
 import { beliefReads } from './belief-lookups.ts'
 import { requireWholeJournal, setHead } from './care/journal-head.ts'
@@ -148,7 +147,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     },
     feedback: (user, ids) => reading(user, [], (userId) => readFeedback(connection, userId, ids)),
     recallDays: (user) => reading(user, [], (userId) => readDays(connection, userId)),
-    growth: async (user) => growthByDay(await reading(user, [], (userId) => readGrowth(connection, userId))),
+    growth: (user) => reading(user, [], (userId) => readGrowth(connection, userId)),
     events: (user, page) => reading(user, [], (userId) => journal.events(userId, page)),
     event: (user, number) => reading(user, null, (userId) => journal.event(userId, number)),
     eventByKey: (user, key) => reading(user, null, (userId) => journal.eventByKey(userId, key)),

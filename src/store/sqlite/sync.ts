@@ -34,6 +34,10 @@ const tick = 1_000
 export function openSyncStore(committing: Committing): SyncStore {
   const { connection, users } = committing
   const journal = openJournal(connection)
+  /** Reads on one state of the store. The user is null if unknown. */
+  const reading = async <Result>(user: string, read: (userId: number | null) => Result): Promise<Result> =>
+    connection.read(() => read(users.find(user)))
+
   const insertStamp = (userId: number, event: number, { device, number, hash, time, seen }: EventStamp): void => {
     connection.run(
       'INSERT INTO sync_events (event, user_id, device, number, hash, time, seen) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -91,7 +95,7 @@ export function openSyncStore(committing: Committing): SyncStore {
   }
 
   return {
-    known: async (user) => connection.read(() => knownTo(users.find(user))),
+    known: (user) => reading(user, knownTo),
     hasEvent: async (number, hash) =>
       connection.read(() => {
         const stored = connection.value<Uint8Array>('SELECT hash FROM events WHERE number = ?', [number])
@@ -118,9 +122,8 @@ export function openSyncStore(committing: Committing): SyncStore {
         }
         return journal.head().number
       }),
-    eventsAfter: async (user, seen, { limit, forgetting = false, device: only }) =>
-      connection.read(() => {
-        const userId = users.find(user)
+    eventsAfter: (user, seen, { limit, forgetting = false, device: only }) =>
+      reading(user, (userId) => {
         const rows = Object.keys(knownTo(userId)).flatMap((device) =>
           only !== undefined && device !== only
             ? []
@@ -135,26 +138,23 @@ export function openSyncStore(committing: Committing): SyncStore {
           .slice(0, limit)
           .map((row) => eventOf(user, row))
       }),
-    countAfter: async (user, seen) =>
-      connection.read(() => {
-        const userId = users.find(user)
+    countAfter: (user, seen) =>
+      reading(user, (userId) => {
         const count = 'SELECT count(*) FROM sync_events WHERE user_id = ? AND device = ? AND number > ?'
         return Object.keys(knownTo(userId)).reduce(
           (sum, device) => sum + (connection.value<number>(count, [userId, device, seen[device] ?? 0]) ?? 0),
           0,
         )
       }),
-    findEvent: async (user, { device, number }) =>
-      connection.read(() => {
-        const userId = users.find(user)
+    findEvent: (user, { device, number }) =>
+      reading(user, (userId) => {
         const find = 'SELECT event FROM sync_events WHERE user_id = ? AND device = ? AND number = ?'
         const local = connection.value<number>(find, [userId, device, number])
         const event = userId === null || local === undefined ? null : journal.event(userId, local)
         return event === null ? null : { number: event.number, isUndone: event.undoneBy !== null }
       }),
-    heads: async (user, beliefIds) =>
-      connection.read(() => {
-        const userId = users.find(user)
+    heads: (user, beliefIds) =>
+      reading(user, (userId) => {
         const newest = `SELECT version, outcome, body, changes.event, device, sync_events.number, sync_events.hash, time, seen,
             events.actor = 'tool' AND events.origin = 'sync' AS settling
           FROM changes LEFT JOIN sync_events ON sync_events.event = changes.event JOIN events ON events.number = changes.event
@@ -169,9 +169,8 @@ export function openSyncStore(committing: Committing): SyncStore {
         }
         return heads
       }),
-    turnIds: async (user, ids) =>
-      connection.read(() => {
-        const userId = users.find(user)
+    turnIds: (user, ids) =>
+      reading(user, (userId) => {
         const find = 'SELECT id FROM turns WHERE user_id = ? AND id = ?'
         return new Set(ids.filter((id) => connection.value(find, [userId, id]) !== undefined))
       }),
@@ -180,9 +179,8 @@ export function openSyncStore(committing: Committing): SyncStore {
         () =>
           connection.value('SELECT 1 FROM forgotten_texts WHERE user_id = ? LIMIT 1', [users.find(user)]) !== undefined,
       ),
-    forgottenTexts: async (user, fingerprints) =>
-      connection.read(() => {
-        const userId = users.find(user)
+    forgottenTexts: (user, fingerprints) =>
+      reading(user, (userId) => {
         const found = new Map<string, EventStamp | null>()
         for (const fingerprint of fingerprints) {
           const row = connection.get<StampRow & { device: string | null }>(

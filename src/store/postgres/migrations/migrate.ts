@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { MemoryError } from '../../../errors.ts'
+import { codeOf } from '../../../files/leftovers.ts'
 import { longAnswerMs, type PostgresConnection, type Run } from '../connection.ts'
-import { codeOf } from '../errors.ts'
 
 /** The SQL files in this folder, in order. Append only. The schema version is the number of files that were applied. */
 export const postgresMigrations: readonly string[] = [

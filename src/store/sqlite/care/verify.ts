@@ -1,4 +1,4 @@
-import type { OnProgress, StoreFinding } from '../../../beliefs/store-care.ts'
+import { findingOf, type OnProgress, type StoreFinding } from '../../../beliefs/store-care.ts'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf } from '../../../files/leftovers.ts'
 import { isAsWritten } from '../../belief-row.ts'
@@ -11,8 +11,6 @@ import { readTurn } from '../turns/turn-lookups.ts'
 import { compareDerived } from './derived-tables.ts'
 import { headProblem, readHead } from './journal-head.ts'
 import { findRemains } from './scrub.ts'
-
-const maxExamples = 3
 
 /** Checks the settings, the file, the journal and everything derived from it, on one snapshot of the store. */
 export function verifyStore(connection: Connection, onProgress: OnProgress = () => {}): readonly StoreFinding[] {
@@ -43,10 +41,7 @@ type CheckResult = { readonly detail: string; readonly complaints: readonly stri
 function examine(connection: Connection, check: string, verify: (connection: Connection) => CheckResult): StoreFinding {
   try {
     const { detail, complaints } = verify(connection)
-    if (complaints.length === 0) return { check, ok: true, detail }
-    const shown = complaints.slice(0, maxExamples)
-    const rest = complaints.length - shown.length
-    return { check, ok: false, detail: [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ') }
+    return findingOf(check, detail, complaints)
   } catch (error) {
     const known = sqliteCode(error) === null ? error : translateSqliteError(error, connection.file)
     if (known instanceof MemoryError) return { check, ok: false, detail: known.message }

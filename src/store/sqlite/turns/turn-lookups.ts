@@ -48,12 +48,12 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     const known = knownScopes.get(asked)
     if (known !== undefined) return known
     const ofUser = 'SELECT id, units, length, human_words FROM turn_scopes WHERE user_id = ?'
-    const found =
+    return knownScopes.set(
+      asked,
       scopes === null
         ? connection.all<ScopeRow>(ofUser, [userId])
-        : scopes.flatMap((scope) => connection.all<ScopeRow>(`${ofUser} AND name = ?`, [userId, scope]))
-    knownScopes.set(asked, found)
-    return found
+        : scopes.flatMap((scope) => connection.all<ScopeRow>(`${ofUser} AND name = ?`, [userId, scope])),
+    )
   }
 
   /** The conditions of a filter. `containing` is compared here, because SQLite's `lower` changes only ASCII letters. */

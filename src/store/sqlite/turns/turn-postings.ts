@@ -1,6 +1,6 @@
 import type { IndexedUnit } from '../../../search/turns/passages.ts'
 import type { TermPostings } from '../../../search/turns/turn-index.ts'
-import { blockOf, decodePostings, type PostingsDraft, postingEntriesOf, withoutPlaces } from '../../posting-blocks.ts'
+import { decodePostings, type PostingsDraft, postingEntriesOf, withoutPlaces } from '../../posting-blocks.ts'
 import type { Connection } from '../connection.ts'
 
 const postingsAtOnce = 2_000
@@ -37,16 +37,9 @@ export function removePostings(
   }
 }
 
-/** Reads the postings of a term in the scopes, from a row on. Null if there are none. */
-export function readPostings(
-  connection: Connection,
-  scopes: readonly number[],
-  term: string,
-  from = 0,
-): TermPostings | null {
-  const inScope = 'SELECT block, entries FROM turn_postings WHERE scope = ? AND term = ? AND block >= ?'
-  const blocks = scopes.flatMap((scope) =>
-    connection.all<{ block: number; entries: Uint8Array }>(inScope, [scope, term, blockOf(from)]),
-  )
-  return decodePostings(blocks, from)
+/** Reads the postings of a term in the scopes. Null if there are none. */
+export function readPostings(connection: Connection, scopes: readonly number[], term: string): TermPostings | null {
+  const inScope = 'SELECT block, entries FROM turn_postings WHERE scope = ? AND term = ?'
+  const ofScope = (scope: number) => connection.all<{ block: number; entries: Uint8Array }>(inScope, [scope, term])
+  return decodePostings(scopes.flatMap(ofScope))
 }
