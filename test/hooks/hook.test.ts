@@ -740,6 +740,21 @@ describe('without a hook at stop, the answer in the transcript', () => {
     expect(await heard(place)).toEqual([...during, 'Which host?'])
   })
 
+  it('is not stored if it answers a later prompt, which came while hooks were switched off', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    const file = join(place.work, '.credence.json')
+    await session.prompt('Which port?')
+    session.answer('Port 8080.')
+    writeFileSync(file, '{"enabled": false}')
+    await session.prompt('Which password?')
+    session.answer('Password 666.')
+    rmSync(file)
+    letMinutesPass(place, session)
+
+    expect(await heard(place)).toEqual(['Which port?', 'Port 8080.'])
+  })
+
   it('is forgotten with what was said before, and does not come back', async () => {
     using place = createSandbox()
     const session = sessionOf(place, 's-1')
