@@ -755,6 +755,18 @@ describe('without a hook at stop, the answer in the transcript', () => {
     expect(await heard(place)).toEqual(['Which port?', 'Port 8080.'])
   })
 
+  it('is not stored if it was given during a pause and the session ends after it', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Which port?')
+    await place.run('pause')
+    session.answer('Port 666.')
+    await place.run('resume')
+    await session.end()
+
+    expect(await heard(place)).toEqual(['Which port?'])
+  })
+
   it('is forgotten with what was said before, and does not come back', async () => {
     using place = createSandbox()
     const session = sessionOf(place, 's-1')

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { checkOwn, prepareOwnPath, writePrivate } from '../../files/own-files.ts'
@@ -126,7 +126,8 @@ const minQuietMs = 10_000
 /**
  * Queues awaited answers, and returns whether there are any. `isMeant` selects them; without it, these are the answers whose
  * transcripts have changed since they were last queued, and are quiet now. If `isEnded`, the answer is the last one in the
- * transcript now, because a later one may answer a different prompt. Otherwise the turn may continue, so the mark stays.
+ * transcript now, because a later one may answer a different prompt; the mark becomes `unkept`. Otherwise the turn may continue, so
+ * the mark stays.
  */
 export function queueAwaited(dir: string, isMeant?: (turn: QueuedTurn) => boolean, isEnded = false): boolean {
   let isQueued = false
@@ -137,7 +138,7 @@ export function queueAwaited(dir: string, isMeant?: (turn: QueuedTurn) => boolea
     const isQuiet = Date.now() - changedMs > minQuietMs && changeTimeOf(file) - changedMs < minQuietMs
     if (!(isMeant?.(turn) ?? isQuiet)) continue
     enqueue(dir, { ...turn, at: new Date(Date.now() - (isEnded ? clockSlackMs + 1 : 0)).toISOString() })
-    if (isEnded) rmSync(file, { force: true })
+    if (isEnded) renameSync(file, join(queueIn(dir), basename(file).replace('answer', 'unkept')))
     else utimesSync(file, new Date(), new Date())
     isQueued = true
   }
