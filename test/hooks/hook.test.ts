@@ -767,6 +767,17 @@ describe('without a hook at stop, the answer in the transcript', () => {
     expect(await heard(place)).toEqual(['Which port?'])
   })
 
+  it('is stored with the next prompt even if the host has moved its transcript', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Which port?')
+    session.answer('Port 8080.')
+    const moved = { session_id: 's-1', transcript_path: join(place.path, 'moved.jsonl'), cwd: place.work }
+    await hookOnly(place, { ...moved, prompt: 'Which host?' }, 'prompt-submit')
+
+    expect(await heard(place)).toEqual(['Which port?', 'Port 8080.', 'Which host?'])
+  })
+
   it('is forgotten with what was said before, and does not come back', async () => {
     using place = createSandbox()
     const session = sessionOf(place, 's-1')

@@ -104,7 +104,7 @@ export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean
  */
 export type SessionMark = { readonly kind: 'unkept' | 'started' | 'told' | 'answer'; readonly of: string }
 
-const markFor = (dir: string, { kind, of }: SessionMark): string =>
+export const markFor = (dir: string, { kind, of }: SessionMark): string =>
   join(queueIn(dir), `${kind}-${createHash('sha256').update(of).digest('hex').slice(0, 16)}`)
 
 /** Sets or removes a mark. */
@@ -129,15 +129,19 @@ const minQuietMs = 10_000
  * transcript now, because a later one may answer a different prompt; the mark becomes `unkept`. Otherwise the turn may continue, so
  * the mark stays.
  */
-export function queueAwaited(dir: string, isMeant?: (turn: QueuedTurn) => boolean, isEnded = false): boolean {
+export function queueAwaited(
+  dir: string,
+  isMeant?: (turn: QueuedTurn, mark: string) => boolean,
+  isEnded = false,
+): boolean {
   let isQueued = false
   for (const file of messagesIn(queueIn(dir), /^answer-/).map((name) => join(queueIn(dir), name))) {
     const turn = readMessage(file)
     if (turn === null || turn === 'gone') continue
     const changedMs = changeTimeOf(turn.transcript ?? '')
     const isQuiet = Date.now() - changedMs > minQuietMs && changeTimeOf(file) - changedMs < minQuietMs
-    if (!(isMeant?.(turn) ?? isQuiet)) continue
-    enqueue(dir, { ...turn, at: new Date(Date.now() - (isEnded ? clockSlackMs + 1 : 0)).toISOString() })
+    if (!(isMeant?.(turn, file) ?? isQuiet)) continue
+    enqueue(dir, { ...turn, at: new Date(Date.now() - (isEnded ? clockSlackMs : 0)).toISOString() })
     if (isEnded) renameSync(file, join(queueIn(dir), basename(file).replace('answer', 'unkept')))
     else utimesSync(file, new Date(), new Date())
     isQueued = true
