@@ -778,6 +778,18 @@ describe('without a hook at stop, the answer in the transcript', () => {
     expect(await heard(place)).toEqual(['Which port?', 'Port 8080.', 'Which host?'])
   })
 
+  it('is forgotten with a belief that it states, even if it was not stored yet', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Remember that our staging port is 8080.')
+    session.answer('I will remember that our staging port is 8080.')
+    await hearAll(place)
+    await place.run('forget', 'staging port', '--yes')
+    await session.prompt('Which host?')
+
+    expect(await heard(place)).toEqual(['Which host?'])
+  })
+
   it('is forgotten with what was said before, and does not come back', async () => {
     using place = createSandbox()
     const session = sessionOf(place, 's-1')
