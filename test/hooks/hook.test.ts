@@ -740,6 +740,56 @@ describe('without a hook at stop, the answer in the transcript', () => {
     expect(await heard(place)).toEqual([...during, 'Which host?'])
   })
 
+  it('is not stored if it answers a later prompt, which came while hooks were switched off', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    const file = join(place.work, '.credence.json')
+    await session.prompt('Which port?')
+    session.answer('Port 8080.')
+    writeFileSync(file, '{"enabled": false}')
+    await session.prompt('Which password?')
+    session.answer('Password 666.')
+    rmSync(file)
+    letMinutesPass(place, session)
+
+    expect(await heard(place)).toEqual(['Which port?', 'Port 8080.'])
+  })
+
+  it('is not stored if it was given during a pause and the session ends after it', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Which port?')
+    await place.run('pause')
+    session.answer('Port 666.')
+    await place.run('resume')
+    await session.end()
+
+    expect(await heard(place)).toEqual(['Which port?'])
+  })
+
+  it('is stored with the next prompt even if the host has moved its transcript', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Which port?')
+    session.answer('Port 8080.')
+    const moved = { session_id: 's-1', transcript_path: join(place.path, 'moved.jsonl'), cwd: place.work }
+    await hookOnly(place, { ...moved, prompt: 'Which host?' }, 'prompt-submit')
+
+    expect(await heard(place)).toEqual(['Which port?', 'Port 8080.', 'Which host?'])
+  })
+
+  it('is forgotten with a belief that it states, even if it was not stored yet', async () => {
+    using place = createSandbox()
+    const session = sessionOf(place, 's-1')
+    await session.prompt('Remember that our staging port is 8080.')
+    session.answer('I will remember that our staging port is 8080.')
+    await hearAll(place)
+    await place.run('forget', 'staging port', '--yes')
+    await session.prompt('Which host?')
+
+    expect(await heard(place)).toEqual(['Which host?'])
+  })
+
   it('is forgotten with what was said before, and does not come back', async () => {
     using place = createSandbox()
     const session = sessionOf(place, 's-1')

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { checkOwn, prepareOwnPath, writePrivate } from '../../files/own-files.ts'
@@ -104,7 +104,7 @@ export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean
  */
 export type SessionMark = { readonly kind: 'unkept' | 'started' | 'told' | 'answer'; readonly of: string }
 
-const markFor = (dir: string, { kind, of }: SessionMark): string =>
+export const markFor = (dir: string, { kind, of }: SessionMark): string =>
   join(queueIn(dir), `${kind}-${createHash('sha256').update(of).digest('hex').slice(0, 16)}`)
 
 /** Sets or removes a mark. */
@@ -126,18 +126,23 @@ const minQuietMs = 10_000
 /**
  * Queues awaited answers, and returns whether there are any. `isMeant` selects them; without it, these are the answers whose
  * transcripts have changed since they were last queued, and are quiet now. If `isEnded`, the answer is the last one in the
- * transcript now, because a later one may answer a different prompt. Otherwise the turn may continue, so the mark stays.
+ * transcript now, because a later one may answer a different prompt; the mark becomes `unkept`. Otherwise the turn may continue, so
+ * the mark stays.
  */
-export function queueAwaited(dir: string, isMeant?: (turn: QueuedTurn) => boolean, isEnded = false): boolean {
+export function queueAwaited(
+  dir: string,
+  isMeant?: (turn: QueuedTurn, mark: string) => boolean,
+  isEnded = false,
+): boolean {
   let isQueued = false
   for (const file of messagesIn(queueIn(dir), /^answer-/).map((name) => join(queueIn(dir), name))) {
     const turn = readMessage(file)
     if (turn === null || turn === 'gone') continue
     const changedMs = changeTimeOf(turn.transcript ?? '')
     const isQuiet = Date.now() - changedMs > minQuietMs && changeTimeOf(file) - changedMs < minQuietMs
-    if (!(isMeant?.(turn) ?? isQuiet)) continue
-    enqueue(dir, { ...turn, at: new Date(Date.now() - (isEnded ? clockSlackMs + 1 : 0)).toISOString() })
-    if (isEnded) rmSync(file, { force: true })
+    if (!(isMeant?.(turn, file) ?? isQuiet)) continue
+    enqueue(dir, { ...turn, at: new Date(Date.now() - (isEnded ? clockSlackMs : 0)).toISOString() })
+    if (isEnded) renameSync(file, join(queueIn(dir), basename(file).replace('answer', 'unkept')))
     else utimesSync(file, new Date(), new Date())
     isQueued = true
   }

@@ -19,6 +19,7 @@ import {
   enqueue,
   isFirstToAnswer,
   isMarked,
+  markFor,
   markSession,
   type QueuedTurn,
   queueAwaited,
@@ -258,7 +259,7 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
     return { role, at, host, ...kept, user, scopes, homeScopes, transcript: file }
   }
   const queueAnswer = (isEnded: boolean): boolean =>
-    isMarkedAs('answer') && queueAwaited(dir, (one) => one.transcript === transcript, isEnded)
+    isMarkedAs('answer') && queueAwaited(dir, (_, mark) => mark === markFor(dir, ofSession('answer')), isEnded)
   try {
     if (event === 'prompt-submit' && /\S/.test(prompt)) {
       const { isOffTheRecord } = await import('../../memory/learn/off-the-record.ts')

@@ -29,10 +29,10 @@ export async function findInTranscript(
   now: () => number,
 ): Promise<HostMessage | null> {
   const saidAt = Date.parse(turn.at)
-  const after = turn.after === undefined ? 0 : Date.parse(turn.after)
-  const isInTime = (at: number | null): boolean => at === null || (at >= after && at <= saidAt + clockSlackMs)
+  const isInTime = (at: number | null): boolean => at === null || at <= saidAt + clockSlackMs
   for (;;) {
-    const found = messagesAtEnd(file).findLast(
+    const messages = messagesAtEnd(file)
+    const found = (turn.after === undefined ? messages : turnSince(messages, turn.after)).findLast(
       ({ role, text, at }) =>
         role === turn.role && (turn.text === null ? isInTime(at) : maskSecrets(text).trim() === turn.text.trim()),
     )
@@ -40,6 +40,16 @@ export async function findInTranscript(
     if (now() - saidAt > maxWaitMs) return null
     await wait(betweenLooksMs)
   }
+}
+
+/**
+ * The messages from a prompt until the next, which may have come while hooks were switched off, or in a directory with a different
+ * memory. Hosts record a prompt before or after its hook.
+ */
+function turnSince(messages: readonly HostMessage[], prompted: string): readonly HostMessage[] {
+  const later = messages.filter(({ at }) => at === null || at >= Date.parse(prompted))
+  const next = later.findIndex(({ role }, index) => index > 0 && role === 'user')
+  return later.slice(0, next < 0 ? undefined : next)
 }
 
 /** The tool steps between an answer and the prompt before it, oldest first, without those of Credence itself. */

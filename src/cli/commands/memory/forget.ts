@@ -89,6 +89,9 @@ export const forget = defineCommand({
     // Only a reference needs an existing memory: selected text may be in the queue of a hook before a memory exists.
     if (reference !== undefined) await session.places.locateExisting(given)
     const memory = await session.memories.writing({ ...given, onErased: note })
+    const { dir } = session.places.locate(given)
+    // Stores awaited answers first; otherwise they would be stored after the belief or the turns were forgotten.
+    if (queueAwaited(dir, () => true)) await (await import('../../hooks/hear-queue.ts')).hearQueue(session, dir)
     const named = reference?.startsWith('t-') ? await turnOrBelief(memory, reference) : null
     const plan =
       reference === undefined || named !== null
@@ -110,7 +113,7 @@ export const forget = defineCommand({
     if (containing !== undefined) {
       const forgotten = { beliefIds: [], said: [containing], names: [] }
       const { evalStoreDir } = session.places.settings(given)
-      note(forgotten, await eraseCopies({ dir: session.places.locate(given).dir, evalStoreDir }, forgotten))
+      note(forgotten, await eraseCopies({ dir, evalStoreDir }, forgotten))
     }
     const proof = given.verify ? await proveForgotten(memory, copies, session, given) : null
     const location = session.places.locate(given)
@@ -319,8 +322,6 @@ async function planTurns(
   session: Session,
 ): Promise<Plan> {
   const { dir, user } = session.places.locate(given)
-  // Stores queued answers first; otherwise they would be stored after the turns were forgotten.
-  if (queueAwaited(dir, () => true)) await (await import('../../hooks/hear-queue.ts')).hearQueue(session, dir)
   const inSession = conversation === undefined ? {} : { session: await findSession(memory, conversation) }
   const selection: TurnSelection = { ...others, ...inSession }
   const found = await memory.forgetTurns(selection, { dryRun: true })
