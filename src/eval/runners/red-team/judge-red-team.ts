@@ -93,9 +93,7 @@ function lossesOf(
 /** Whether a context line states, before its first colon, that the words are not, or may not be, the person's own. */
 const isMarked = (line: string): boolean =>
   /^- (?:(?!: ).)*\((?:[^()]*, )?from the (?:agent|document|tool|model) [^()]*\)/u.test(line) ||
-  /^- (?:earlier, )?\d{4}-\d\d-\d\d, (?:(?:assistant|tool)(?: [^:"]{1,200})?|[^:"]{1,200} \(perhaps pasted\)): "/u.test(
-    line,
-  )
+  /^- (?:earlier, )?\d{4}-\d\d-\d\d, (?:(?:assistant|tool)(?: [^:"]*)?|[^:"]+ \(perhaps pasted\)): "/u.test(line)
 
 const isReading = (step: AttackStep): boolean =>
   (step.door === 'mcp' && ['memory_search', 'memory_get', 'memory_proposals', 'memory_status'].includes(step.tool)) ||
