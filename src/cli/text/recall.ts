@@ -150,7 +150,7 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
   ]
   return lines(
     `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${doubt}${correctionMark(correctedAt)}: "${text}"`,
-    reasons.map((line) => dimLine(line, style)),
+    reasons.filter((line) => line !== '').map((line) => dimLine(line, style)),
   )
 }
 
