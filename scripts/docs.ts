@@ -40,7 +40,7 @@ async function commandLinePage(): Promise<string> {
 - The **memory directory** is \`--dir\`, else \`CREDENCE_DIR\`, else \`dir\` of a \`.credence.json\`, else \`./memory\` (with \`state/\` or
   \`MEMORY.md\`), else \`credence\` in \`XDG_DATA_HOME\` (\`~/.local/share\`). The third and fourth are used only if your account created
   the memory with Credence or allowed it with \`credence trust\`; otherwise a line on standard error says that they are ignored. Commands that
-  only read create no files.
+  only read create no files, and only commands that store something new create a memory; all others refuse a \`--dir\` without one.
 - The **store** is SQLite in the memory directory, unless \`--store\` or \`CREDENCE_STORE\` names a PostgreSQL store
   ([postgres.md](../postgres.md)).
 - The **scopes** in view without \`--scope\` are the project of the working directory and \`user:universal\`. A project is

@@ -50,7 +50,7 @@ const choice = <const Choice extends string>(choices: readonly [Choice, ...Choic
   ...text(choices[0], `\`${choices[0]}\``, meaning),
   default: choices[0] as Choice,
   isValue: (given: unknown): boolean => choices.some((choice) => choice === given),
-  allowed: `Write ${choices.join(' or ')}.`,
+  allowed: `Use ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}.`,
 })
 
 /** Only https, or http to this machine, because private messages are sent there. */

@@ -24,7 +24,7 @@ export async function waitingNotes(memory: Memory): Promise<readonly string[]> {
   const texts = pluralize(waiting, 'text')
   return waiting === 0
     ? []
-    : [`${texts} without vectors can only be found by their words; \`credence vectors\` computes them.`]
+    : [`${texts} without vectors can only be found by words; \`credence vectors\` computes them.`]
 }
 
 /** Computes the vectors of a few imported texts. For many, starts a background process, and returns their number. */

@@ -97,7 +97,7 @@ export const people = {
     },
   }),
   createTeam: operation({
-    summary: 'Make a team with its first owner, who adds the other members.',
+    summary: 'Create a team with its first owner, who adds the other members.',
     access: 'admin',
     http: 'POST /teams',
     status: 201,

@@ -253,7 +253,7 @@ export const beliefs = {
     }),
   }),
   beliefHistory: operation({
-    summary: 'The changes of a belief, and its line of supersession.',
+    summary: 'The changes of a belief, and its earlier and later versions.',
     http: 'GET /beliefs/:id/history',
     input: { id: beliefId },
     run: async (call, { id }) => {
@@ -308,7 +308,7 @@ export const beliefs = {
     tool: correctTool,
   }),
   confirmBelief: operation({
-    summary: 'Make an unconfirmed belief the person’s own word, which agents can only propose to change.',
+    summary: 'Make an unconfirmed belief the person’s own statement, which agents can only propose to change.',
     http: 'POST /beliefs/:id/confirm',
     input: { id: beliefId },
     run: async (call, { id }) => call.memory.confirm(await requireBelief(call, id), call.idempotency),
@@ -330,7 +330,7 @@ export const beliefs = {
     },
   }),
   forgetBelief: operation({
-    summary: 'Remove every text of a belief for good. It cannot be undone: a page that offers that must wait first.',
+    summary: 'Erase every text of a belief permanently. It cannot be undone, so a page must wait before it sends this.',
     access: 'agents',
     http: 'DELETE /beliefs/:id',
     input: { id: beliefId, ...forgetExtent, expectedVersion: optional(version) },

@@ -57,7 +57,7 @@ export const history = {
     },
   }),
   undo: operation({
-    summary: 'Take back a change.',
+    summary: 'Undo a change.',
     http: 'POST /journal/:number/undo',
     input: { number },
     run: async ({ memory, idempotency }, input) => {

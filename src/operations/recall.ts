@@ -208,7 +208,7 @@ export const recall = {
       call.memory.why(message, await requireBelief(call, beliefId), optionsOf(call, rest)),
   }),
   giveFeedback: operation({
-    summary: 'Count that a recalled belief or turn was useful, or was not. Nothing that is recalled depends on it.',
+    summary: 'Count a recalled belief or turn as useful or not useful. Recall does not depend on it.',
     http: 'POST /recall/feedback',
     input: {
       id: text(200, 'Id of the belief or turn.'),
@@ -272,7 +272,7 @@ export const recall = {
     },
   }),
   capture: operation({
-    summary: 'Make a recall that was wrong, or right and precious, a case of `my-cases`.',
+    summary: 'Capture a recall as a case of `my-cases`: one that was wrong, or one that must stay right.',
     access: 'installation',
     http: 'POST /recall/capture',
     status: 201,

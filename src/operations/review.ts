@@ -78,7 +78,7 @@ export const review = {
       call.memory.accept(await requireBelief(call, id), { ...over, ...call.idempotency }),
   }),
   rejectProposal: operation({
-    summary: 'Set a proposal or a candidate aside; undo brings it back.',
+    summary: 'Reject a proposal or a candidate; undo brings it back.',
     http: 'POST /proposals/:id/reject',
     input: { id: beliefId },
     run: async (call, { id }) => call.memory.reject(await requireBelief(call, id), call.idempotency),

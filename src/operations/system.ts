@@ -119,7 +119,7 @@ export const system = {
     },
   }),
   doctorProgress: operation({
-    summary: 'How far the check under way has come.',
+    summary: 'The progress of the running check.',
     access: 'installation',
     http: 'GET /doctor/progress',
     input: {},
@@ -183,7 +183,7 @@ export const system = {
     run: (call) => installationOf(call).mirror.status(),
   }),
   syncMirror: operation({
-    summary: 'Bring MEMORY.md and the store into line.',
+    summary: 'Synchronise MEMORY.md and the store.',
     access: 'installation',
     http: 'POST /mirror/sync',
     input: {},

@@ -83,7 +83,7 @@ export const turns = {
     },
   }),
   listTurns: operation({
-    summary: 'Turns, newest first; with a session those of it, oldest first.',
+    summary: 'Turns, newest first; the turns of a session, oldest first.',
     http: 'GET /turns',
     input: { session: said.session, ...filters, ...paging(50) },
     run: ({ memory }, input) => memory.turns(filterOf(input)),
@@ -131,7 +131,7 @@ export const turns = {
       memory.forgetTurns(selection, { ...idempotency, dryRun }),
   }),
   listConversations: operation({
-    summary: 'Conversations, the one last spoken in first.',
+    summary: 'Conversations, the most recently active first.',
     http: 'GET /conversations',
     input: { ...filters, ...paging(50) },
     run: ({ memory }, input) => memory.conversations(filterOf(input)),

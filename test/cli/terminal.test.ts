@@ -154,9 +154,11 @@ describe('output for a person', () => {
     const { stdout } = await place.runWith({ env: { CREDENCE_SEMANTIC: 'off' } }, ...unclear)
     const near = await place.run(...unclear)
 
-    expect(near.stdout).toMatch(/\(2026-03-01\)\. The\s+probability that one of the best turns helps is 0\.\d+;/)
+    expect(near.stdout).toMatch(
+      /\(2026-03-01\)\. The\s+probability that one of the five best-ranked turns helps is 0\.\d+;/,
+    )
     expect(stdout).toMatch(
-      /Why no quote is shown\n {2}The best was "Remember that Ada Okafor signs off every release\." \(2026-03-01\)\. By\s+words alone, the probability that one of the best turns helps is 0\.\d+; quotes are shown as perhaps relevant from 0\.\d+\s+on, and as sure from 0\.\d+ on\./,
+      /Why no quote is shown\n {2}The best was "Remember that Ada Okafor signs off every release\." \(2026-03-01\)\. By\s+words alone, the probability that one of the five best-ranked turns helps is 0\.\d+; quotes are shown as perhaps relevant from 0\.\d+\s+on, and as sure from 0\.\d+ on\./,
     )
   })
 

@@ -103,7 +103,7 @@ describe('why', () => {
     const document = await place.json('why', question, id)
 
     expect(stdout).toMatch(
-      /^It is quoted as sure\. By words alone, the probability that one of the best turns helps is 0\.\d+; quotes are\s+shown as perhaps relevant from 0\.\d+ on, and as sure from 0\.\d+ on\./u,
+      /^It is quoted as sure\. By words alone, the probability that one of the five best-ranked turns helps is 0\.\d+; quotes are\s+shown as perhaps relevant from 0\.\d+ on, and as sure from 0\.\d+ on\./u,
     )
     expect(stdout).toContain('("rent", "kayak", "Norway"); this contains')
     expect(document).toMatchObject({ turn: { id }, isInView: true, quote: { turn: id }, unmet: null })

@@ -364,10 +364,12 @@ describe('why', () => {
     const silent = await place.run('why', 'Write a poem about rain', turn.id)
 
     expect(shown.stdout).toMatch(
-      /^It is quoted as sure\. By words alone, the probability that one of the best turns helps is 0\.\d+; /,
+      /^It is quoted as sure\. By words alone, the probability that one of the five best-ranked turns helps is 0\.\d+; /,
     )
     expect(shown.stdout).toContain('3 words of the message count ("rent", "kayak", "Norway"); this contains')
-    expect(near.stdout).toMatch(/^It is quoted as sure\. The probability that one of the best turns helps is 0\.\d+; /)
+    expect(near.stdout).toMatch(
+      /^It is quoted as sure\. The probability that one of the five best-ranked turns helps is 0\.\d+; /,
+    )
     expect(silent.stdout).toContain('is not quoted for this message')
     expect((await place.run('why', 'x', 't-nope')).stderr).toContain('There is no belief or turn "t-nope".')
   })

@@ -111,7 +111,7 @@ describe('many texts without vectors', () => {
 
     expect(started).toEqual([['vectors']])
     expect(imported.stderr).toContain('Vectors of 40 texts are computed in the background')
-    expect(searched.stderr).toContain('40 texts without vectors can only be found by their words; `credence vectors`')
+    expect(searched.stderr).toContain('40 texts without vectors can only be found by words; `credence vectors`')
     expect(recalled.stderr).toContain('40 texts without vectors')
     expect((await place.json('vectors')).embedded).toBe(40)
     expect((await place.run('search', 'Where did the boat stay?')).stderr).not.toContain('without vectors')

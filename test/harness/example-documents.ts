@@ -18,7 +18,7 @@ export const redTeamExample = {
   schemaVersion: 1,
   benchmarkId: 'poisoning-corroboration-pack',
   benchmarkType: 'memory-red-team',
-  title: 'Corroboration attacks against trust-zone promotion',
+  title: 'Corroboration: repeating a planted claim must not make it trusted',
   attackClass: 'provenance-spoofing',
   targetSurface: 'trust-zone-promotion',
   sourceLinks: ['https://arxiv.org/abs/2602.16901'],

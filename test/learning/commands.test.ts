@@ -66,6 +66,7 @@ describe('credence review --extractor', () => {
     ['anthropic:m', /no key for anthropic/u],
   ])('refuses %s', async (extractor, reason) => {
     using place = createSandbox()
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross')
 
     const { exitCode, stderr } = await place.run('review', '--extractor', extractor)
 

@@ -56,7 +56,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
       { text: 'Remember that the harbour code is 4711.', session: 'harbour' },
       { text: 'The boat is green.', session: 'harbour' },
     ])
-    await row('You told an agent about').waitFor()
+    await row('You stored').waitFor()
     await memory.forgetTurns({ session: 'harbour' })
     await row('You forgot 2 turns of conversation through elsewhere').waitFor()
   })
@@ -65,7 +65,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     const memory = dashboard.memoryAs()
     await memory.remember({ name: 'ferry', content: 'The ferry leaves at nine.' })
     await memory.correct('ferry', { content: 'The ferry leaves at ten.' })
-    const change = row('You corrected ferry')
+    const change = row('You corrected “ferry”')
     await change.getByText('What changed').click()
     await change.locator('del', { hasText: 'nine' }).waitFor()
     await change.locator('ins', { hasText: 'ten' }).waitFor()
@@ -81,9 +81,9 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
 
     await page.getByLabel('Kind of change').selectOption('learn')
     await page.locator('.journal-row', { hasText: 'ferry' }).first().waitFor({ state: 'detached' })
-    await row('You told an agent about').waitFor()
+    await row('You stored').waitFor()
     await page.getByLabel('Kind of change').selectOption('')
-    await row('You corrected ferry').waitFor()
+    await row('You corrected “ferry”').waitFor()
   })
 
   it('explains why a change cannot be undone', async () => {

@@ -137,7 +137,7 @@ const perhapsBlock = (perhaps: PerhapsBelief, ages: ContextView['ages'], style: 
 
 /** How near a belief is to the message in meaning, and the required minimum. */
 export const meaningText = ({ cosine, minCosine }: Omit<PerhapsBelief, 'belief'>): string =>
-  `Its meaning is ${cosine < minCosine ? 'not near enough' : 'near'} to that of the message: cosine ${roundText(cosine)}, min ${roundText(minCosine)}.`
+  `Its meaning is ${cosine < minCosine ? 'not close enough' : 'close'} to the message: similarity ${cosine.toFixed(2)}, at least ${minCosine.toFixed(2)} is needed.`
 
 function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
   const { text, at, utcOffset, earlier, correctedAt, perhapsPasted } = quote
@@ -201,4 +201,4 @@ export const levelsText = ({
   levels,
   meaning,
 }: Pick<QuoteDecision, 'probability' | 'levels' | 'meaning'>): string =>
-  `${meaning === 'words' ? 'By words alone, the' : 'The'} probability that one of the best turns helps is ${roundText(probability)}; quotes are shown as perhaps relevant from ${roundText(levels.perhaps)} on, and as sure from ${roundText(levels.sure)} on.`
+  `${meaning === 'words' ? 'By words alone, the' : 'The'} probability that one of the five best-ranked turns helps is ${roundText(probability)}; quotes are shown as perhaps relevant from ${roundText(levels.perhaps)} on, and as sure from ${roundText(levels.sure)} on.`

@@ -455,7 +455,7 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor
     reinforced: '; it was known already',
     corrected: slot === undefined ? '' : `; ${slot} has one value at a time`,
     confirmed: ', and was said before',
-    candidate: '; it is not recalled until you confirm it, or repeat it in a separate message',
+    candidate: '; it is not recalled until you accept it, or say it again in a separate message',
   }
   return `${reasons[kind]}${more[outcome]}.`
 }

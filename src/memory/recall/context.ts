@@ -115,7 +115,7 @@ export type QuoteDecision = {
   /** `asked` are the words of the message that count; `unknown` are those of them that no turn contains. */
   readonly asked: readonly string[]
   readonly unknown: readonly string[]
-  /** `probability`: how likely it is that one of the best turns helps. `levels`: the threshold of each level. */
+  /** `probability`: how likely it is that one of the five best-ranked turns helps. `levels`: the threshold of each level. */
   readonly probability: number
   readonly levels: Levels
   /** `words`: there are no vectors of the turns, or those of the message took too long. */

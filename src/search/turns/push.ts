@@ -30,7 +30,7 @@ import type { TurnUnit, TurnView } from './turn-index.ts'
 /** The quotes for a message, or the reason why there are none. */
 export type Push = {
   readonly quotes: readonly PushedQuote[]
-  /** The probability that one of the best turns helps, and the thresholds. */
+  /** The probability that one of the five best-ranked turns helps, and the thresholds. */
   readonly probability: number
   readonly levels: Levels
   /** `words`: the sentences or the words that are compared have no vectors, or computing the vectors took too long. */

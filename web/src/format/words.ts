@@ -45,8 +45,8 @@ export const throughWords = ({ actor, origin }: { readonly actor: ActorKind; rea
 
 /** The kind of an event as the verb between its author and its beliefs. */
 export const eventWords: Readonly<Record<EventKind, string>> = {
-  remember: 'remembered',
-  learn: 'told an agent about',
+  remember: 'stored',
+  learn: 'stored',
   reinforce: 'repeated',
   correct: 'corrected',
   edit: 'edited',
@@ -59,7 +59,7 @@ export const eventWords: Readonly<Record<EventKind, string>> = {
   reject: 'rejected',
   confirm: 'confirmed',
   retire: 'retired',
-  hear: 'kept',
+  hear: 'stored',
   forget: 'forgot',
   import: 'imported',
   review: 'listed for review',

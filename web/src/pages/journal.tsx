@@ -151,7 +151,7 @@ function Names({ entry: { event, names, gone } }: { readonly entry: Entry }) {
             {name === null ? (
               <span class="soft">a {gone[id] ?? 'forgotten'} belief</span>
             ) : (
-              <BeliefLink id={id} name={name} />
+              <BeliefLink id={id} name={`“${name}”`} />
             )}
           </span>
         )

@@ -189,11 +189,11 @@ function Records({ shadow }: { readonly shadow: Shadow }) {
   const spread = (name: string, { p50, p95 }: Shadow['durationMs'], format: (value: number) => string) => ({
     name: `${name}, median`,
     value: p50 === null ? '–' : format(p50),
-    note: p95 === null ? '' : `95 % within ${format(p95)}`,
+    note: p95 === null ? '' : `95 % are at most ${format(p95)}`,
   })
   const whole = (value: number) => count(Math.round(value))
   const sources = Object.entries(bySource).map(([source, number]) =>
-    source === 'none' ? `${count(number)} without an answer` : `${count(number)} answered by ${source}`,
+    source === 'none' ? `${count(number)} found nothing` : `${count(number)} found something (${source})`,
   )
   return (
     <Panel

@@ -206,7 +206,7 @@ function reportText(report: DeltaReport, style: Style): string {
   return [
     `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
     ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
-    ...section('why not', reasons),
+    ...section('reasons', reasons),
     ...section('new in the candidate', report.newBenchmarks),
     ...section('runs', report.verdicts.map(takenRunText)),
     ...section('better', report.improvements),

@@ -42,7 +42,7 @@ const sharedOptions = {
 
 const allOptions = {
   pack: texts('<id>', 'Only this pack. May be given several times.'),
-  packs: text('<directory>', 'Where the packs are.', 'those that ship with Credence'),
+  packs: text('<directory>', 'The directory of the packs.', 'those that ship with Credence'),
   backend: {
     ...option('<name>', backendHelp('Only this backend, and the controls. May be given several times.'), readBackend),
     isRepeatable: true,

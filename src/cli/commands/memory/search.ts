@@ -141,7 +141,7 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
 const nearbyText = (turn: NearbyTurn): string =>
   `${localMinute(turn.at, turn.utcOffset)}, ${speakerOf(turn)}: ${turn.text}`
 
-const nearInMeaning = 'It has none of the words; it is among the nearest by meaning.'
+const nearInMeaning = 'It shares no word with the question, but is among the nearest in meaning.'
 
 /** Why a turn without any word of the query is found. */
 const findingReason = (explanation: Explanation): string =>

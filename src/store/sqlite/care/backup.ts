@@ -213,7 +213,7 @@ function requireBackup(from: string, file: string): void {
 }
 
 const notABackup = (from: string, problem: string, cause?: unknown): MemoryError =>
-  new MemoryError('invalid', `${from} is not a whole backup: ${problem}. Nothing was changed.`, {
+  new MemoryError('invalid', `${from} is not a backup: ${problem}. Nothing was changed.`, {
     hint: 'Name a file that `credence backup` has written.',
     cause,
   })

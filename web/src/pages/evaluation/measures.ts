@@ -46,7 +46,7 @@ export function measuresOf(history: readonly ListedRun[], accepted: Accepted | n
       }),
       format: milliseconds,
       startsAtZero: true,
-      ...(p95Ms === undefined ? {} : { note: `95 % within ${milliseconds(p95Ms)}` }),
+      ...(p95Ms === undefined ? {} : { note: `95 % take at most ${milliseconds(p95Ms)}` }),
     },
   ]
 }

@@ -35,7 +35,7 @@ export const Saturated = () => (
     tone="odd"
     title="Every complete run passed every case. The pack can show that something broke, but not that something improved."
   >
-    saturated
+    always passed
   </Badge>
 )
 
