@@ -19,6 +19,16 @@ export async function forEachInSlices<Value>(
   }
 }
 
+/** Runs a generator to its end, and yields to the event loop after a step when the time slice is over. */
+export async function runInSlices<Result>(work: Generator<void, Result>): Promise<Result> {
+  let result: Result | undefined
+  const steps = function* (): Generator<void> {
+    result = yield* work
+  }
+  await forEachInSlices(steps(), () => {})
+  return result as Result
+}
+
 /** Splits a list, for calls that are slow with many values. */
 export function* splitIntoParts<Value>(values: readonly Value[], size = 500): Generator<readonly Value[]> {
   for (let from = 0; from < values.length; from += size)

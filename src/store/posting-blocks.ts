@@ -36,7 +36,7 @@ export class PostingsDraft<Scope> {
 }
 
 /** The block, place and frequency of each term in each unit of a turn. */
-export function* postingEntriesOf(
+function* postingEntriesOf(
   row: number,
   units: readonly IndexedUnit[],
 ): Generator<{ readonly term: string; readonly block: number; readonly place: number; readonly count: number }> {
@@ -47,15 +47,15 @@ export function* postingEntriesOf(
   }
 }
 
-/** The entries of a block without those at the given places. */
-export function withoutPlaces(entries: Uint8Array, places: ReadonlySet<number>): Uint8Array {
-  const kept: Uint8Array[] = []
-  for (let at = 0; at < entries.length; at += entryBytes) {
-    const place = (entries[at] as number) | ((entries[at + 1] as number) << 8)
-    if (!places.has(place)) kept.push(entries.subarray(at, at + entryBytes))
-  }
-  return Buffer.concat(kept)
+/** The entries of a block without those of the same units as other entries. */
+export function withoutEntries(entries: Uint8Array, others: Uint8Array): Uint8Array {
+  const isRemoved = new Uint8Array(blockMask + 1)
+  for (let at = 0; at < others.length; at += entryBytes) isRemoved[placeAt(others, at)] = 1
+  return entries.filter((_, at) => isRemoved[placeAt(entries, at - (at % entryBytes))] === 0)
 }
+
+const placeAt = (entries: Uint8Array, at: number): number =>
+  (entries[at] as number) | ((entries[at + 1] as number) << 8)
 
 /** Decodes the postings of a term from its blocks. Null if there are none. */
 export function decodePostings(found: readonly Pick<PostingBlock, 'block' | 'entries'>[]): TermPostings | null {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { runToEnd } from '../../next-turn.ts'
-import { forEachInSlices } from '../../search/slices.ts'
+import { runInSlices } from '../../search/slices.ts'
 import { decodeWord, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './randomness.ts'
 import { searchWrittenSecrets } from './secret-patterns.ts'
@@ -66,14 +66,8 @@ export const hasMask = (text: string): boolean => text.includes(mask)
 export const maskSecrets = (text: string): string => maskAll(text, findSecrets(text))
 
 /** Like `maskSecrets`, and yields to the event loop. */
-export async function maskSecretsInSlices(text: string): Promise<string> {
-  let found: readonly Secret[] = []
-  const search = function* (): Generator<void> {
-    found = yield* searchSecrets(text)
-  }
-  await forEachInSlices(search(), () => {})
-  return maskAll(text, found)
-}
+export const maskSecretsInSlices = async (text: string): Promise<string> =>
+  maskAll(text, await runInSlices(searchSecrets(text)))
 
 const maskAll = (text: string, found: readonly Secret[]): string =>
   replaceAll(text, found, (length) => mask.repeat(length))

@@ -3,6 +3,7 @@ import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
 import { runToEnd, runYielding } from '../../next-turn.ts'
+import { runInSlices } from '../../search/slices.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, resultWithoutWrite } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
@@ -13,7 +14,7 @@ import type { Connection } from './connection.ts'
 import { openJournal } from './journal.ts'
 import { openProjection, type Projected } from './projections.ts'
 import type { Users } from './sqlite-store.ts'
-import { eraseTurns, findKnown, insertTurns, prepareTurns } from './turns/turn-writing.ts'
+import { eraseTurns, findKnown, insertTurns, type PreparedTurn, prepareTurns } from './turns/turn-writing.ts'
 
 export type Committing = {
   readonly connection: Connection
@@ -27,7 +28,7 @@ export class StaleCommit extends Error {}
 /** Applies a commit in the transaction of a dry run, which is rolled back. Does not touch the files next to the store. */
 export function applyInDryRun(committing: Committing, commit: Commit): void {
   try {
-    if (commitPrepared(committing, commit, prepareCommit(committing, commit)).outcome === 'committed') return
+    if (commitPrepared(committing, commit, runToEnd(prepareCommit(committing, commit))).outcome === 'committed') return
   } catch (error) {
     if (!(error instanceof StaleCommit)) throw error
   }
@@ -43,9 +44,11 @@ const changesAtOnce = 50
 /** Max characters of all turns that are stored without yielding to the event loop. */
 const charactersAtOnce = 4_000
 
-/** Whether a commit is so large that it must yield between parts. */
-export const isLargeCommit = ({ changes, turns = [] }: Commit): boolean =>
-  changes.length > changesAtOnce || turns.reduce((sum, { text }) => sum + text.length, 0) > charactersAtOnce
+/** Whether a commit is so large that it must yield between parts. Forgotten turns may have any length. */
+export const isLargeCommit = ({ changes, turns = [], forgottenTurns = [] }: Commit): boolean =>
+  changes.length > changesAtOnce ||
+  forgottenTurns.length > 0 ||
+  turns.reduce((sum, { text }) => sum + text.length, 0) > charactersAtOnce
 
 /**
  * Appends one event and updates every derived table. The event is durable when the promise resolves. `apart`: the same store on a separate
@@ -53,7 +56,7 @@ export const isLargeCommit = ({ changes, turns = [] }: Commit): boolean =>
  */
 export async function commitChanges(committing: Committing, commit: Commit, apart?: Committing): Promise<CommitResult> {
   // Computes hashes and index entries before taking the lock, so that other processes wait less.
-  const prepared = prepareCommit(committing, commit)
+  const prepared = await runInSlices(prepareCommit(committing, commit))
   const { connection } = committing
   try {
     const result =
@@ -70,13 +73,18 @@ export async function commitChanges(committing: Committing, commit: Commit, apar
   }
 }
 
-export function prepareCommit({ random }: Committing, commit: Commit) {
+export function* prepareCommit({ random }: Committing, commit: Commit): Generator<void, PreparedCommit> {
   const changes = checkChanges(commit)
   const written = sealChanges(changes, random)
-  return { changes, written, turns: prepareTurns(commit.turns ?? [], random), key: sealKey(commit.key, random) }
+  return { changes, written, turns: yield* prepareTurns(commit.turns ?? [], random), key: sealKey(commit.key, random) }
 }
 
-type PreparedCommit = ReturnType<typeof prepareCommit>
+type PreparedCommit = {
+  readonly changes: readonly CheckedChange[]
+  readonly written: ReturnType<typeof sealChanges>
+  readonly turns: readonly PreparedTurn[]
+  readonly key: ReturnType<typeof sealKey>
+}
 
 export const commitPrepared = (committing: Committing, commit: Commit, prepared: PreparedCommit): CommitResult =>
   runToEnd(commitInParts(committing, commit, prepared))
@@ -102,7 +110,7 @@ function* commitInParts(
   yield* projectChanges(connection, userId, changes)
   const event = journal.append(userId, { ...commit, key }, written, [...turns, ...sealForgotten(forgottenTurns)])
   yield* insertTurns(connection, { userId, event: event.number }, turns)
-  if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
+  if (!(yield* eraseTurns(connection, { userId, event: event.number }, forgottenTurns))) throw new StaleCommit()
   noteForgetting(connection, userId, commit, event.number)
   return { outcome: 'committed', event }
 }

@@ -102,7 +102,7 @@ export function openJournalRecords(committing: Committing) {
     runToEnd(inserted)
     for (const { row, ordinal } of turns) if (row.text === null) insertErasedTurn(userId, number, ordinal, row)
     for (const [order, id] of record.erasedTurns.entries()) {
-      if (eraseTurns(connection, { userId, event: number }, [id], order)) continue
+      if (runToEnd(eraseTurns(connection, { userId, event: number }, [id], order))) continue
       const row = connection.value<number>('SELECT row FROM turns WHERE user_id = ? AND id = ?', [userId, id])
       eraseTurn(connection, row, { event: number, order })
     }
@@ -162,7 +162,7 @@ export function openJournalRecords(committing: Committing) {
     setPlaces: (user: string, places: TurnPlaces): void => connection.write(() => movePlaces(users.find(user), places)),
     /** Decides a commit without changing the store. Returns the record that the commit would add to the journal, if any. */
     decide(commit: Commit): { readonly result: CommitResult; readonly record: JournalRecord | null } {
-      const prepared = prepareCommit(committing, commit)
+      const prepared = runToEnd(prepareCommit(committing, commit))
       try {
         return connection.write(() => {
           const result = commitPrepared(committing, commit, prepared)

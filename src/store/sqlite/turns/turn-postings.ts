@@ -1,6 +1,5 @@
-import type { IndexedUnit } from '../../../search/turns/passages.ts'
 import type { TermPostings } from '../../../search/turns/turn-index.ts'
-import { decodePostings, type PostingsDraft, postingEntriesOf, withoutPlaces } from '../../posting-blocks.ts'
+import { decodePostings, type PostingsDraft, withoutEntries } from '../../posting-blocks.ts'
 import type { Connection } from '../connection.ts'
 
 const postingsAtOnce = 2_000
@@ -19,21 +18,18 @@ export function* writePostings(connection: Connection, draft: PostingsDraft<numb
   }
 }
 
-/** Removes the postings of one turn. A block that becomes empty is deleted. */
-export function removePostings(
-  connection: Connection,
-  scope: number,
-  row: number,
-  units: readonly IndexedUnit[],
-): void {
+/** Removes the postings of a draft; yields after every `postingsAtOnce` rows. A block that becomes empty is deleted. */
+export function* removePostings(connection: Connection, draft: PostingsDraft<number>): Generator<void, void> {
   const where = 'WHERE scope = ? AND term = ? AND block = ?'
-  for (const { term, block, place } of postingEntriesOf(row, units)) {
+  let removed = 0
+  for (const { scope, term, block, entries } of draft.take()) {
     const key = [scope, term, block]
-    const entries = connection.value<Uint8Array>(`SELECT entries FROM turn_postings ${where}`, key)
-    if (entries === undefined) continue
-    const kept = withoutPlaces(entries, new Set([place]))
+    const stored = connection.value<Uint8Array>(`SELECT entries FROM turn_postings ${where}`, key)
+    const kept = withoutEntries(stored ?? new Uint8Array(), entries)
     if (kept.length === 0) connection.run(`DELETE FROM turn_postings ${where}`, key)
     else connection.run(`UPDATE turn_postings SET entries = ? ${where}`, [kept, ...key])
+    removed += 1
+    if (removed % postingsAtOnce === 0) yield
   }
 }
 

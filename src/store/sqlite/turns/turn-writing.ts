@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isSameTurn, type NewTurn, type TextRange, type Turn } from '../../../beliefs/turn.ts'
-import { runToEnd } from '../../../next-turn.ts'
-import { type IndexedUnit, unitsOf, wordCount } from '../../../search/turns/passages.ts'
+import { type IndexedUnit, passagesOf, unitsOf, wordCount } from '../../../search/turns/passages.ts'
+import { countTerms } from '../../../search/turns/terms.ts'
 import { sealTurns } from '../../journal-chain.ts'
 import { PostingsDraft } from '../../posting-blocks.ts'
 import { originCode, roleCode } from '../../turn-rows.ts'
@@ -9,11 +9,27 @@ import type { Connection } from '../connection.ts'
 import { readTurn } from './turn-lookups.ts'
 import { removePostings, writePostings } from './turn-postings.ts'
 
-/** Computes everything about turns that does not need the store, so that it is locked for a shorter time. */
-export const prepareTurns = (turns: readonly NewTurn[], random: (bytes: number) => Uint8Array) =>
-  sealTurns(turns, random).map((sealed) => ({ ...sealed, units: unitsOf(sealed.turn.text) }))
+export type PreparedTurn = ReturnType<typeof sealTurns>[number] & { readonly units: readonly IndexedUnit[] }
 
-export type PreparedTurn = ReturnType<typeof prepareTurns>[number]
+/**
+ * Computes everything about turns that does not need the store, so that it is locked for a shorter time. Yields after each
+ * passage.
+ */
+export function* prepareTurns(
+  turns: readonly NewTurn[],
+  random: (bytes: number) => Uint8Array,
+): Generator<void, readonly PreparedTurn[]> {
+  const prepared: PreparedTurn[] = []
+  for (const sealed of sealTurns(turns, random)) {
+    const units: IndexedUnit[] = []
+    for (const passage of passagesOf(sealed.turn.text)) {
+      units.push(countTerms(passage))
+      yield
+    }
+    prepared.push({ ...sealed, units })
+  }
+  return prepared
+}
 
 /** A key that is equal for turns with the same session, role and words. */
 const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
@@ -77,6 +93,8 @@ const lastUserText = (connection: Connection, userId: number, session: string, a
   ) ?? null
 
 const turnsAtOnce = 50
+/** Max characters of turns that are indexed without yielding, except for the last one. */
+const charactersAtOnce = 50_000
 
 type EventOfUser = { readonly userId: number; readonly event: number }
 
@@ -98,6 +116,7 @@ export function* insertTurns(
   const indexer = openTurnIndexer(connection)
   const sessions = new Map<string, Session>()
   let row = connection.value<number>('SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1') ?? 0
+  let characters = 0
   for (const [index, { turn, hash, salt, units, ordinal = index, event = eventOfAll }] of prepared.entries()) {
     const session = sessions.get(turn.session) ?? findSession(connection, userId, turn.session)
     sessions.set(turn.session, session)
@@ -114,7 +133,10 @@ export function* insertTurns(
     insertText.run(row, turn.text)
     indexer.add({ row, scope, units, turn })
     row += units.length
-    if ((index + 1) % turnsAtOnce === 0) yield
+    characters += turn.text.length
+    if ((index + 1) % turnsAtOnce !== 0 && characters <= charactersAtOnce) continue
+    yield
+    characters = 0
   }
   yield* indexer.finish()
 }
@@ -164,6 +186,7 @@ type SpokenTurn = {
 /** Updates the derived tables for written and erased turns. `finish` writes the collected changes in parts. */
 export function openTurnIndexer(connection: Connection) {
   const postings = new PostingsDraft<number>()
+  const removed = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
 
   function add({ row, scope, units, turn }: SpokenTurn & { readonly units: readonly IndexedUnit[] }): void {
@@ -178,7 +201,7 @@ export function openTurnIndexer(connection: Connection) {
 
   function remove({ row, scope, turn }: SpokenTurn): void {
     const units = unitsOf(turn.text)
-    removePostings(connection, scope, row, units)
+    removed.add(scope, row, units)
     count(scope, units, turn, -1)
     if (turn.speaker === null) return
     const speaker = [scope, turn.speaker]
@@ -188,6 +211,7 @@ export function openTurnIndexer(connection: Connection) {
 
   function* finish(): Generator<void, void> {
     yield* writePostings(connection, postings)
+    yield* removePostings(connection, removed)
     const update = connection.statement(
       'UPDATE turn_scopes SET units = units + ?, length = length + ?, human_words = human_words + ? WHERE id = ?',
     )
@@ -226,13 +250,13 @@ export async function judgeTurns(
   return judged.length === limit
 }
 
-/** Removes the texts of turns and keeps only their hashes. False if one of the turns does not exist. */
-export function eraseTurns(
+/** Removes the texts of turns and keeps only their hashes. False if one of the turns does not exist. Yields after each part. */
+export function* eraseTurns(
   connection: Connection,
   { userId, event }: EventOfUser,
   ids: readonly string[],
   firstOrder = 0,
-): boolean {
+): Generator<void, boolean> {
   const index = openTurnIndexer(connection)
   const sessions = new Set<number>()
   for (const [order, id] of ids.entries()) {
@@ -247,8 +271,9 @@ export function eraseTurns(
     eraseTurn(connection, row, { event, order: firstOrder + order })
     connection.run('UPDATE turns SET place = place - 1 WHERE session = ? AND place > ?', [session, place])
     sessions.add(session)
+    yield
   }
-  runToEnd(index.finish())
+  yield* index.finish()
   const removeEmpty =
     'DELETE FROM sessions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id)'
   for (const session of sessions) connection.run(removeEmpty, [session])
