@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { localMinute } from '../local-time.ts'
 import type { Memory } from '../memory/memory.ts'
 import { renderContext } from '../memory/recall/render.ts'
-import type { AgentCall } from '../operations/tool.ts'
+import type { AgentCall } from '../operations/operation.ts'
 import { cutText } from '../operations/tool-answers.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 

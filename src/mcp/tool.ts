@@ -4,9 +4,8 @@ import { findNearestName } from '../did-you-mean.ts'
 import { expectedError } from '../errors.ts'
 import { visibleText } from '../memory/recall/render.ts'
 import answers from '../operations/answers.json' with { type: 'json' }
-import type { Operation } from '../operations/operation.ts'
+import type { AgentCall, Operation, Tool } from '../operations/operation.ts'
 import { objectSchema } from '../operations/schemas.ts'
-import type { AgentCall, Tool } from '../operations/tool.ts'
 
 export type OnBug = (error: unknown) => void
 

@@ -22,11 +22,10 @@ import {
   version,
 } from './field.ts'
 import { withoutKey } from './history.ts'
-import { type Call, operation, requireBelief, servedBy } from './operation.ts'
+import { type Call, operation, requireBelief, servedBy, tool } from './operation.ts'
 import { aliasHints, correctionHints, type RememberHint, rememberHints } from './remember-hints.ts'
 import { cacheUntilChange, readBeliefById } from './served-memory.ts'
 import { beliefFilter, correction, draft } from './shared-fields.ts'
-import { tool } from './tool.ts'
 import { idField, keyField, notice, scopeField, toBeliefAnswer } from './tool-answers.ts'
 import { findBeliefInView, homeOf } from './view.ts'
 

@@ -1,8 +1,8 @@
 import type { Memory } from '../memory/memory.ts'
 import type { Principal } from '../memory/people/access.ts'
+import type { Author } from '../memory/ports.ts'
 import type { Fields, InputOf } from './field.ts'
 import { readBeliefById, type ServedMemory } from './served-memory.ts'
-import type { Tool } from './tool.ts'
 import type { MemoryView } from './view.ts'
 
 /**
@@ -89,3 +89,26 @@ export function servedBy({ served }: Call): ServedMemory {
 /** Returns the id if a belief has exactly this id; otherwise throws. */
 export const requireBelief = async (call: Call, id: string): Promise<string> =>
   (await readBeliefById(servedBy(call), id)).id
+
+/** A call of an agent over MCP. */
+export type AgentCall = Call & { readonly author: Author; readonly version: string }
+
+/** An operation as agents see it over MCP: with fewer fields, a text about when to use it, and a shorter answer. */
+export type Tool = {
+  readonly name: string
+  readonly title: string
+  /** Explains when to use the tool, and when not. */
+  readonly description: string
+  /** Whether it can destroy something. Only for tools that write. */
+  readonly isDestructive?: boolean
+  readonly input: Fields
+  readonly run: (call: AgentCall, input: never) => Promise<object>
+}
+
+/** Declares the tool of an operation; `run` gets the values of `input`. Agents see the comments in its answer as descriptions. */
+export const tool = <const All extends Fields, Answer extends object, const Rest extends Omit<Tool, 'input' | 'run'>>(
+  declared: Rest & {
+    readonly input: All
+    readonly run: (call: AgentCall, input: InputOf<All>) => Promise<Answer>
+  },
+) => declared

@@ -35,10 +35,9 @@ import {
   whole,
   withDefault,
 } from './field.ts'
-import { type Call, operation, requireBelief, servedBy } from './operation.ts'
+import { type Call, operation, requireBelief, servedBy, tool } from './operation.ts'
 import { recallHints } from './recall-hints.ts'
 import { budget, said } from './shared-fields.ts'
-import { tool } from './tool.ts'
 import { type BeliefAnswer, cutText, notice, scopeField, toBeliefAnswer } from './tool-answers.ts'
 import { scopesOf } from './view.ts'
 

@@ -1,7 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
 import { beliefId, maxItems, optional, paging, text, whole } from './field.ts'
-import { operation, requireBelief } from './operation.ts'
-import { tool } from './tool.ts'
+import { operation, requireBelief, tool } from './operation.ts'
 import { notice } from './tool-answers.ts'
 import { isInView } from './view.ts'
 

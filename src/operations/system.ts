@@ -3,9 +3,8 @@ import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
 import { noMirror } from './mirror-report.ts'
-import { answerInHttpLayer, type Call, operation, servedBy } from './operation.ts'
+import { answerInHttpLayer, type Call, operation, servedBy, tool } from './operation.ts'
 import { cacheFor, cacheForMs, cacheUntilChange, type Installation, type ServedMemory } from './served-memory.ts'
-import { tool } from './tool.ts'
 import { isInView } from './view.ts'
 
 const doctorTtlMs = 60_000

@@ -2,11 +2,10 @@ import { people } from './access.ts'
 import { beliefs } from './beliefs.ts'
 import { evaluation } from './evaluation.ts'
 import { history } from './history.ts'
-import type { DeepReadonly, Operation } from './operation.ts'
+import type { DeepReadonly, Operation, Tool } from './operation.ts'
 import { recall } from './recall.ts'
 import { review } from './review.ts'
 import { system } from './system.ts'
-import type { Tool } from './tool.ts'
 import { turns } from './turns.ts'
 
 /** All operations by subject. The subjects are the tags of the OpenAPI document. */

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
-import { contextScores } from './context-scores.ts'
+import { contextScores } from './conversation-runner.ts'
 import { life } from './life.ts'
 import type { SuiteAnswer, SuiteConversation, SuiteQuestion } from './suite.ts'
 

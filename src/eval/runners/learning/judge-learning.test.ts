@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { belief } from '../../../../test/recall/fixtures.ts'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { LearnedStatement, LearnOutcome } from '../../../memory/learn/learn.ts'
-import { isFoundByName, judgeLearning } from './judge-learning.ts'
-import type { ExpectedFact, LearningCase } from './learning-runner.ts'
+import { type ExpectedFact, isFoundByName, judgeLearning, type LearningCase } from './learning-runner.ts'
 
 const gym = (content: string, fields: Partial<Belief> = {}): Belief => ({
   ...belief({ name: 'gym', aliases: ['fitness studio'], content, ...fields }),

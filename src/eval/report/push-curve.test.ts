@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bestPointWithin, pushCurve } from './push-curve.ts'
+import { bestPointWithin, pushCurve } from './figure-tables.ts'
 
 const needed = (confidence: number, missed: number) => ({
   scores: { missed, falseFire: null },
