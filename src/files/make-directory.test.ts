@@ -1,8 +1,13 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { makeDirectory } from './make-directory.ts'
+
+vi.mock('node:fs', async (actual) => {
+  const fs = await actual<typeof import('node:fs')>()
+  return { ...fs, existsSync: vi.fn(fs.existsSync) }
+})
 
 const root = mkdtempSync(join(tmpdir(), 'credence-make-directory-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -25,5 +30,16 @@ describe('makeDirectory', () => {
 
   it.runIf(process.platform === 'linux')('fails below a file system that refuses new entries', () => {
     expect(() => makeDirectory('/proc/credence/a/b')).toThrow('ENOENT')
+  })
+
+  it('ends if not even the root exists, such as a drive of Windows', () => {
+    let looks = 0
+    vi.mocked(existsSync).mockImplementation(() => {
+      looks += 1
+      if (looks > 100) throw new Error('endless')
+      return false
+    })
+
+    expect(() => makeDirectory(join(root, 'file', 'below'))).toThrow(/EEXIST|ENOTDIR/u)
   })
 })

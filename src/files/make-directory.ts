@@ -7,7 +7,8 @@ import { dirname, resolve } from 'node:path'
  */
 export function makeDirectory(path: string, mode = 0o700): void {
   const missing: string[] = []
-  for (let at = resolve(path); !existsSync(at); at = dirname(at)) missing.push(at)
+  // A root is its own parent, and a drive of Windows may be missing.
+  for (let at = resolve(path); !existsSync(at) && at !== missing.at(-1); at = dirname(at)) missing.push(at)
   if (missing.length === 0 && !statSync(path).isDirectory()) missing.push(path)
   for (const directory of missing.reverse()) {
     try {
