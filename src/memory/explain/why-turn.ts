@@ -1,6 +1,8 @@
 import type { FeedbackCount } from '../../beliefs/recall-counts.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
+import { sentencesOf } from '../../search/sentences.ts'
+import { isOnlyQuestion } from '../../search/turns/question.ts'
 import { termsOf } from '../../search/turns/terms.ts'
 import { findTurn } from '../conversation/turns.ts'
 import type { Ports } from '../ports.ts'
@@ -19,13 +21,14 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
   readonly best: Quote | null
   /**
    * The condition for a quote that the turn does not meet; null if it is quoted. `a shared word`: it has no word of the
-   * message, and no similar meaning. `the person's own words`: it is not the person's, or may be pasted in part. `better
-   * turns`: other turns fit the message better. `probability`: no turn fits well enough. `other quotes` and `a belief`: those
-   * are shown instead. `the newest word`: newer turns that are not shown may have changed it.
+   * message, and no similar meaning. `the person's own words`: it is not the person's, or may be pasted in part. `a statement`:
+   * it only asks something. `better turns`: other turns fit the message better. `probability`: no turn fits well enough. `other
+   * quotes` and `a belief`: those are shown instead. `the newest word`: newer turns that are not shown may have changed it.
    */
   readonly unmet:
     | 'a shared word'
     | "the person's own words"
+    | 'a statement'
     | 'better turns'
     | 'probability'
     | 'other quotes'
@@ -54,6 +57,7 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
     if (found === undefined) {
       const terms = new Set(termsOf(turn.text).map(({ term }) => term))
       if (!termsOf(asked.join(' ')).some(({ term }) => terms.has(term))) return 'a shared word'
+      if (sentencesOf(turn.text).every(({ text }) => isOnlyQuestion(text))) return 'a statement'
       const isPersons = turn.role === 'user' && turn.origin === 'person'
       return isPersons && turn.doubtful?.length === 0 ? 'better turns' : "the person's own words"
     }

@@ -213,7 +213,7 @@ describe('pushing quotes', () => {
     'By the way, last summer I rented a kayak in Norway near Voss.',
     'Can you help me write an email to my landlord?',
     'My sister Ingrid works as a nurse in Bergen.',
-    'What is a good soup recipe for winter?',
+    'I like the recipe for pumpkin soup in winter.',
   )
   const push = async (message: string) => pushQuotes(await storeOf(life), view, message)
 

@@ -171,6 +171,8 @@ function unmetConditionText(verdict: WhyTurn): string {
       return turn.role === 'assistant'
         ? 'The assistant is quoted only for a message that asks what the assistant said.'
         : "Only the person's own words are quoted; this was pasted, or written by a tool or an agent."
+    case 'a statement':
+      return 'It only asks something, which is not an answer.'
     case 'better turns':
       return 'Other turns fit the message better.'
     case 'other quotes':
