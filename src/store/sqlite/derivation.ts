@@ -102,7 +102,8 @@ function indexTurns(connection: Connection): void {
   for (const { row, scope_id, role, origin, speaker, text } of storedTurns(connection)) {
     const units = unitsOf(text)
     setLengths.run(units.map(({ length }) => length).join(','), row)
-    index.add({ row, scope: scope_id, units, turn: { role: roleOf(role), origin: originOf(origin), speaker, text } })
+    const turn = { role: roleOf(role), origin: originOf(origin), speaker, text }
+    runToEnd(index.add({ row, scope: scope_id, units, turn }))
     collected += 1
     if (collected % pageSize === 0) runToEnd(index.finish())
   }

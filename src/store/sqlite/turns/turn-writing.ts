@@ -92,9 +92,9 @@ const lastUserText = (connection: Connection, userId: number, session: string, a
     [userId, session, Date.parse(at)],
   ) ?? null
 
-const turnsAtOnce = 50
-/** Max characters of turns that are indexed without yielding, except for the last one. */
-const charactersAtOnce = 50_000
+/** Max terms that are collected without yielding. Writing the row of a passage takes as long as collecting `termsPerRow` terms. */
+const termsAtOnce = 10_000
+const termsPerRow = 200
 
 type EventOfUser = { readonly userId: number; readonly event: number }
 
@@ -116,7 +116,6 @@ export function* insertTurns(
   const indexer = openTurnIndexer(connection)
   const sessions = new Map<string, Session>()
   let row = connection.value<number>('SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1') ?? 0
-  let characters = 0
   for (const [index, { turn, hash, salt, units, ordinal = index, event = eventOfAll }] of prepared.entries()) {
     const session = sessions.get(turn.session) ?? findSession(connection, userId, turn.session)
     sessions.set(turn.session, session)
@@ -131,12 +130,8 @@ export function* insertTurns(
     const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, doubtful]
     insert.run(...journalled, ...placed, ...said, ...read)
     insertText.run(row, turn.text)
-    indexer.add({ row, scope, units, turn })
+    yield* indexer.add({ row, scope, units, turn })
     row += units.length
-    characters += turn.text.length
-    if ((index + 1) % turnsAtOnce !== 0 && characters <= charactersAtOnce) continue
-    yield
-    characters = 0
   }
   yield* indexer.finish()
 }
@@ -189,8 +184,16 @@ export function openTurnIndexer(connection: Connection) {
   const removed = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
 
-  function add({ row, scope, units, turn }: SpokenTurn & { readonly units: readonly IndexedUnit[] }): void {
-    postings.add(scope, row, units)
+  let collected = 0
+
+  function* add({ row, scope, units, turn }: SpokenTurn & { readonly units: readonly IndexedUnit[] }): Generator<void> {
+    for (const [passage, unit] of units.entries()) {
+      postings.add(scope, row + passage, [unit])
+      collected += unit.length + termsPerRow
+      if (collected < termsAtOnce) continue
+      yield
+      collected = 0
+    }
     count(scope, units, turn, 1)
     if (turn.speaker === null) return
     connection.run(
