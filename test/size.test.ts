@@ -9,26 +9,26 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_150,
   adapters: 700,
   beliefs: 900,
-  cli: 14_720,
+  cli: 14_860,
   'cli/resident': 300,
-  eval: 10_800,
-  files: 850,
+  eval: 10_850,
+  files: 870,
   http: 1_650,
-  mcp: 750,
-  memory: 12_310,
+  mcp: 770,
+  memory: 12_450,
   'memory/mirror': 2_300,
   'memory/sync': 1_250,
   models: 650,
   operations: 3_200,
   proxy: 900,
-  search: 4_900,
+  search: 4_930,
   store: 1_100,
   'store/copy': 250,
   'store/postgres': 1_850,
-  'store/sqlite': 5_100,
+  'store/sqlite': 5_120,
   tasks: 5_000,
 }
-const maxLines = 70_300
+const maxLines = 70_700
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 11_500
 
