@@ -84,9 +84,10 @@ describe('imported Markdown', () => {
     using place = createSandbox()
     writeFileSync(join(place.work, 'notes.md'), '- **region**: eu-west-1\n')
 
-    const { exitCode, stderr } = await place.run('import', 'notes.md')
+    const file = join(place.work, 'notes.md')
+    const { exitCode, stderr } = await place.run('import', file)
 
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('hint: Run credence import --markdown notes.md')
+    expect(stderr).toContain(`hint: Run credence import --markdown ${file}`)
   })
 })

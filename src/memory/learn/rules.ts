@@ -339,12 +339,12 @@ export const isStandingInstruction = (text: string): boolean =>
   })
 
 /**
- * Whether a sentence asks the reader to do something repeatedly, or tells them how to answer: "Before every release, run …", "Close
- * replies with …". Only for texts by authors other than the person, because a person's command of this form may be meant for one task.
+ * Whether a sentence asks the reader to do something repeatedly: "Before every release, run …". Only for texts by authors
+ * other than the person, because a person's command of this form may be meant for one task.
  */
 export const isGeneralCommand = (text: string): boolean =>
   sentencesIn(text).some(({ plain }) => {
-    if (!general.test(plain) && !isOfAnswers(plain)) return false
+    if (!general.test(plain)) return false
     return plain.split(/,\s/u, 10).some((clause) => {
       const words = analyse(clause.replace(addressed, '').slice(0, 80)).map(({ word }) => word)
       return isCommand(clause) && !words.slice(1, 4).some((word) => finiteVerbs.has(word))
