@@ -63,7 +63,7 @@ export function composeEvaluation({
     openEmbedder: openModel,
     systems,
     /** Credence with the vectors of a memory: a case in `my-cases` then gets the answer that the memory gives. */
-    openAs: ({ semantic, semanticModel }: Settings) => {
+    openAs: ({ semantic, semanticModel }: Partial<Settings>) => {
       const isLocal = semantic === 'on' || semantic === 'off'
       const embedder = isLocal ? defaultEmbedder : `openai:${semantic}:${semanticModel}`
       const opened = systems({ packsDirectory: packs, embedder, apiKey: env.CREDENCE_MODEL_KEY })

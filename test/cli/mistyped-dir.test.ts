@@ -15,7 +15,6 @@ const others = commands.filter(
 
 /** Arguments that a command needs in addition to one text for each. */
 const more: Readonly<Record<string, readonly string[]>> = {
-  forget: ['b-1'],
   'people remove': ['--memory', 'keep'],
   'team remove': ['--memory', 'keep'],
 }
@@ -35,6 +34,19 @@ it.each(others.map(({ name, command }) => [name, command] as const))(
     expect(existsSync(join(place.work, 'typo'))).toBe(false)
   },
 )
+
+it.each([
+  ['forget', 'b-1'],
+  ['forget', '--containing', 'kayak'],
+  ['sync', '--status'],
+])('%s %s refuses a directory that does not exist', async (...argv) => {
+  using place = createSandbox()
+
+  const { exitCode, stderr } = await place.run(...argv, '--dir', 'typo')
+
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('There is no memory in') })
+  expect(existsSync(join(place.work, 'typo'))).toBe(false)
+})
 
 it('an undo without a memory does not create one in the default directory either', async () => {
   using place = createSandbox()

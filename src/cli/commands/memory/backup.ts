@@ -28,7 +28,7 @@ export const backup = defineCommand({
     'credence backup ~/memory-2026-05-01.db': 'Copies the memory to a new file.',
   },
   async run({ args, options }, session) {
-    const { dir } = await session.places.locateExisting(options)
+    const { dir } = session.places.locate(options)
     const file = resolve(session.places.workingDirectory(), args.file)
     return session.terminal.withProgress(async (bar) => {
       bar.show('copying and checking', 0, 1)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
@@ -50,6 +51,7 @@ const options = {
 }
 
 export const forget = defineCommand({
+  createsMemory: true,
   args: { belief: optionalBelief(' Or the id of a turn.') },
   options,
   description:
@@ -87,7 +89,8 @@ export const forget = defineCommand({
       copies.unchanged.push(...unchanged)
     }
     // Before the first stored message, a hook may have put the text into its queue.
-    if (reference !== undefined) await session.places.locateExisting(given)
+    const mayBeQueued = reference === undefined && existsSync(session.places.locate(given).dir)
+    if (!mayBeQueued) await session.places.locateExisting(given)
     const memory = await session.memories.writing({ ...given, onErased: note })
     const named = reference?.startsWith('t-') ? await turnOrBelief(memory, reference) : null
     const plan =

@@ -34,7 +34,8 @@ export const importCommand = defineCommand({
   },
   async run({ args: { file }, options }, session) {
     const isStdin = file === '-'
-    const stats = isStdin ? undefined : statSync(file, { throwIfNoEntry: false })
+    const path = resolve(session.places.workingDirectory(), file)
+    const stats = isStdin ? undefined : statSync(path, { throwIfNoEntry: false })
     if (!options.markdown && stats?.isFile() && /\.(?:md|markdown)$/iu.test(file))
       throw new UsageError(`${file} is a Markdown file.`, `Run credence import --markdown ${file}`)
     if (stats?.isDirectory())
