@@ -5,12 +5,12 @@ import { commandTable } from '../../src/cli/command-table.ts'
 import { createSandbox } from './sandbox.ts'
 
 const commands = await Promise.all(
-  commandTable.map(async ({ name, group, load }) => ({ name, group, command: await load() })),
+  commandTable.map(async ({ load, ...entry }) => ({ ...entry, command: await load() })),
 )
 
 /** The commands that read or change a memory. Those of Evaluate use the directory only for their results. */
 const others = commands.filter(
-  ({ group, command }) => group !== 'Evaluate' && 'dir' in command.options && command.createsMemory !== true,
+  ({ group, command, createsMemory }) => group !== 'Evaluate' && 'dir' in command.options && createsMemory !== true,
 )
 
 /** Arguments that a command needs in addition to one text for each. */

@@ -53,7 +53,6 @@ export const backup = defineCommand({
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 export const restore = defineCommand({
-  createsMemory: true,
   args: { file: one('A file that `credence backup` has written.') },
   options: { yes: flag('Do not ask before replacing a memory.'), ...memoryOptions },
   description:

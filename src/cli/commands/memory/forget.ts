@@ -51,7 +51,6 @@ const options = {
 }
 
 export const forget = defineCommand({
-  createsMemory: true,
   args: { belief: optionalBelief(' Or the id of a turn.') },
   options,
   description:

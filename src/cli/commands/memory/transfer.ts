@@ -13,7 +13,6 @@ import { lines, pluralize } from '../../text/output.ts'
 import { writeOut } from '../../write-out.ts'
 
 export const importCommand = defineCommand({
-  createsMemory: true,
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
   options: {
     markdown: flag('The file is Markdown: notes, a CLAUDE.md, the MEMORY.md of another agent.'),
