@@ -116,8 +116,8 @@ type BothContents = { readonly contents: StoreContents; readonly old: StoreConte
 /** Asks whether the contents of a backup replace a memory. */
 function mayReplace(dir: string, { contents, old }: BothContents, session: Session): Promise<boolean> {
   const question = lines(
-    `The backup holds ${contentsText(contents)}.`,
-    `The memory in ${dir} holds ${contentsText(old)}, which will be deleted.`,
+    `The backup contains ${contentsText(contents)}.`,
+    `The memory in ${dir} contains ${contentsText(old)}, which will be deleted.`,
     'What was forgotten since the backup stays forgotten.',
     'Replace it?',
   )
