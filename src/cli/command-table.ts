@@ -12,6 +12,8 @@ export type CommandEntry = {
   readonly aliasOptions?: Readonly<Record<string, readonly string[]>>
   readonly group: string
   readonly summary: string
+  /** If there is no memory, the command creates one. All others refuse a `--dir` without a memory, and change nothing. */
+  readonly createsMemory?: true
   readonly load: () => Promise<Command>
 }
 
@@ -23,15 +25,15 @@ export type CommandGroup = Pick<CommandEntry, 'name' | 'group' | 'summary'> & {
 /** Every command. To add one, add a line here and a file in commands/. */
 // biome-ignore format: one command or action, one line
 export const commands: readonly (CommandEntry | CommandGroup)[] = [
-  { name: 'init', group: 'First steps', summary: 'Create a memory, and import the conversations that are on this machine.', load: async () => (await import('./commands/connect/init.ts')).init },
-  { name: 'connect', group: 'First steps', summary: 'Connect an agent to this memory, or disconnect it.', load: async () => (await import('./commands/connect/connect.ts')).connect },
-  { name: 'remember', aliases: ['add'], group: 'First steps', summary: 'Store a statement.', load: async () => (await import('./commands/memory/remember.ts')).remember },
+  { name: 'init', group: 'First steps', summary: 'Create a memory, and import the conversations that are on this machine.', createsMemory: true, load: async () => (await import('./commands/connect/init.ts')).init },
+  { name: 'connect', group: 'First steps', summary: 'Connect an agent to this memory, or disconnect it.', createsMemory: true, load: async () => (await import('./commands/connect/connect.ts')).connect },
+  { name: 'remember', aliases: ['add'], group: 'First steps', summary: 'Store a statement.', createsMemory: true, load: async () => (await import('./commands/memory/remember.ts')).remember },
   { name: 'recall', group: 'First steps', summary: 'Show what an agent would get for a message.', load: async () => (await import('./commands/memory/recall.ts')).recall },
   { name: 'search', group: 'First steps', summary: 'Search beliefs and conversations.', load: async () => (await import('./commands/memory/search.ts')).search },
   { name: 'beliefs', aliases: ['list'], group: 'First steps', summary: 'List beliefs, or their scopes.', load: async () => (await import('./commands/memory/beliefs.ts')).beliefs },
   { name: 'correct', group: 'First steps', summary: 'Replace a belief with a newer one; the old one is never recalled again.', load: async () => (await import('./commands/memory/remember.ts')).correct },
   { name: 'review', group: 'First steps', summary: 'Decide on what was found in conversations or proposed by agents.', load: async () => (await import('./commands/memory/review.ts')).review },
-  { name: 'forget', aliases: ['delete'], group: 'First steps', summary: 'Erase beliefs or turns permanently.', load: async () => (await import('./commands/memory/forget.ts')).forget },
+  { name: 'forget', aliases: ['delete'], group: 'First steps', summary: 'Erase beliefs or turns permanently.', createsMemory: true, load: async () => (await import('./commands/memory/forget.ts')).forget },
   { name: 'status', group: 'First steps', summary: 'Show where the memory is, what it contains, and whether it is paused.', load: async () => (await import('./commands/conversation/status.ts')).status },
   { name: 'why', aliases: ['remedies'], aliasOptions: { remedies: ['--fix'] }, group: 'Look', summary: 'Explain why a belief is recalled for a message, or why it is not.', load: async () => (await import('./commands/memory/why.ts')).why },
   { name: 'show', aliases: ['get'], group: 'Look', summary: 'Show everything about one belief.', load: async () => (await import('./commands/memory/history.ts')).show },
@@ -39,40 +41,40 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   { name: 'history', group: 'Look', summary: 'Show the changes of a belief, or the latest changes.', load: async () => (await import('./commands/memory/history.ts')).history },
   { name: 'feedback', group: 'Look', summary: 'Count whether recalled beliefs and turns were useful, or list the counts.', load: async () => (await import('./commands/memory/feedback.ts')).feedback },
   { name: 'tour', group: 'Look', summary: 'Run a short guided demo in a temporary memory.', load: async () => (await import('./commands/connect/tour.ts')).tour },
-  { name: 'hear', group: 'Change', summary: 'Store a message word for word, and learn from it.', load: async () => (await import('./commands/conversation/hear.ts')).hear },
+  { name: 'hear', group: 'Change', summary: 'Store a message word for word, and learn from it.', createsMemory: true, load: async () => (await import('./commands/conversation/hear.ts')).hear },
   { name: 'pin', aliases: ['unpin'], aliasOptions: { unpin: ['--off'] }, group: 'Change', summary: 'Recall a belief for every message in its scope.', load: async () => (await import('./commands/memory/edit.ts')).pin },
   { name: 'alias', group: 'Change', summary: 'List, add or remove the aliases of a belief.', load: async () => (await import('./commands/memory/edit.ts')).alias },
   { name: 'confirm', group: 'Change', summary: 'Confirm a candidate, or a belief that was inferred or came from a file.', load: async () => (await import('./commands/memory/edit.ts')).confirm },
   { name: 'resolve', group: 'Change', summary: 'Close an open question.', load: async () => (await import('./commands/memory/edit.ts')).resolve },
   { name: 'undo', group: 'Change', summary: 'Undo a change.', load: async () => (await import('./commands/memory/history.ts')).undo },
   { name: 'pause', aliases: ['resume'], aliasOptions: { resume: ['--off'] }, group: 'Change', summary: 'Stop hooks from storing messages, for a while or in a directory; `resume` ends it.', load: async () => (await import('./commands/conversation/pause.ts')).pause },
-  { name: 'import', group: 'Move and maintain', summary: 'Import a file of beliefs, completely or not at all.', load: async () => (await import('./commands/memory/transfer.ts')).importCommand },
-  { name: 'import chats', group: 'Move and maintain', summary: 'Import conversations of other programs, and the archives of ChatGPT and Claude.', load: async () => (await import('./commands/conversation/import-chats.ts')).importChats },
+  { name: 'import', group: 'Move and maintain', summary: 'Import a file of beliefs, completely or not at all.', createsMemory: true, load: async () => (await import('./commands/memory/transfer.ts')).importCommand },
+  { name: 'import chats', group: 'Move and maintain', summary: 'Import conversations of other programs, and the archives of ChatGPT and Claude.', createsMemory: true, load: async () => (await import('./commands/conversation/import-chats.ts')).importChats },
   { name: 'export', group: 'Move and maintain', summary: 'Export beliefs or turns as JSON Lines.', load: async () => (await import('./commands/memory/transfer.ts')).exportCommand },
   { name: 'mirror', group: 'Move and maintain', summary: 'Synchronise MEMORY.md and the store, or show whether they agree.', load: async () => (await import('./commands/memory/mirror.ts')).mirror },
-  { name: 'sync', group: 'Move and maintain', summary: 'Exchange changes with your other machines, without a server.', load: async () => (await import('./commands/memory/sync.ts')).sync },
+  { name: 'sync', group: 'Move and maintain', summary: 'Exchange changes with your other machines, without a server.', createsMemory: true, load: async () => (await import('./commands/memory/sync.ts')).sync },
   { name: 'backup', group: 'Move and maintain', summary: 'Copy a memory to a new file.', load: async () => (await import('./commands/memory/backup.ts')).backup },
-  { name: 'restore', group: 'Move and maintain', summary: 'Replace a memory with a backup.', load: async () => (await import('./commands/memory/backup.ts')).restore },
+  { name: 'restore', group: 'Move and maintain', summary: 'Replace a memory with a backup.', createsMemory: true, load: async () => (await import('./commands/memory/backup.ts')).restore },
   { name: 'store copy', group: 'Move and maintain', summary: 'Copy a memory between SQLite and PostgreSQL.', load: async () => (await import('./commands/memory/store-copy.ts')).storeCopy },
   { name: 'doctor', group: 'Move and maintain', summary: 'Check a memory for damage; rebuild it or set it aside.', load: async () => (await import('./commands/connect/doctor.ts')).doctor },
   { name: 'vectors', group: 'Move and maintain', summary: 'Compute the vectors that search and recall use, now instead of in the background.', load: async () => (await import('./commands/conversation/vectors.ts')).vectors },
   { name: 'trust', group: 'Move and maintain', summary: 'Allow a memory that is found in a directory; list or remove such permissions.', load: async () => (await import('./commands/connect/trust.ts')).trust },
-  { name: 'serve', group: 'Run for agents', summary: 'Serve the dashboard, the HTTP API and MCP on this machine.', load: async () => (await import('./commands/connect/serve.ts')).serve },
-  { name: 'mcp', group: 'Run for agents', summary: 'Serve a memory to an agent over MCP on standard input and output.', load: async () => (await import('./commands/connect/mcp.ts')).mcp },
-  { name: 'proxy', group: 'Run for agents', summary: 'Run a proxy that adds memory to the requests of any model client.', load: async () => (await import('./commands/connect/proxy.ts')).proxy },
-  { name: 'hook', group: 'Run for agents', summary: 'Answer a hook of an agent: recall for a prompt, and store it.', load: async () => (await import('./commands/connect/hook.ts')).hook },
+  { name: 'serve', group: 'Run for agents', summary: 'Serve the dashboard, the HTTP API and MCP on this machine.', createsMemory: true, load: async () => (await import('./commands/connect/serve.ts')).serve },
+  { name: 'mcp', group: 'Run for agents', summary: 'Serve a memory to an agent over MCP on standard input and output.', createsMemory: true, load: async () => (await import('./commands/connect/mcp.ts')).mcp },
+  { name: 'proxy', group: 'Run for agents', summary: 'Run a proxy that adds memory to the requests of any model client.', createsMemory: true, load: async () => (await import('./commands/connect/proxy.ts')).proxy },
+  { name: 'hook', group: 'Run for agents', summary: 'Answer a hook of an agent: recall for a prompt, and store it.', createsMemory: true, load: async () => (await import('./commands/connect/hook.ts')).hook },
   { name: 'people', group: 'Serve many people', summary: 'Add, list or remove the people of a served memory.', actions: [
-    { name: 'add', summary: 'Add a person to a served memory, and print a token.', load: async () => (await import('./commands/people/people.ts')).peopleAdd },
+    { name: 'add', summary: 'Add a person to a served memory, and print a token.', createsMemory: true, load: async () => (await import('./commands/people/people.ts')).peopleAdd },
     { name: 'list', summary: 'List the people of a served memory.', load: async () => (await import('./commands/people/people.ts')).peopleList },
     { name: 'remove', summary: 'Remove a person with their tokens; keep or erase their memory.', load: async () => (await import('./commands/people/people.ts')).peopleRemove },
   ] },
   { name: 'token', group: 'Serve many people', summary: 'Create, list or revoke tokens.', actions: [
-    { name: 'create', summary: 'Create a token for a person, an agent or an administrator.', load: async () => (await import('./commands/people/people.ts')).tokenCreate },
+    { name: 'create', summary: 'Create a token for a person, an agent or an administrator.', createsMemory: true, load: async () => (await import('./commands/people/people.ts')).tokenCreate },
     { name: 'list', summary: 'List tokens with their ids and labels.', load: async () => (await import('./commands/people/people.ts')).tokenList },
     { name: 'revoke', summary: 'Revoke a token.', load: async () => (await import('./commands/people/people.ts')).tokenRevoke },
   ] },
   { name: 'team', group: 'Serve many people', summary: 'Create, list or remove teams, and change their members.', actions: [
-    { name: 'create', summary: 'Create a team with its own memory.', load: async () => (await import('./commands/people/people.ts')).teamCreate },
+    { name: 'create', summary: 'Create a team with its own memory.', createsMemory: true, load: async () => (await import('./commands/people/people.ts')).teamCreate },
     { name: 'list', summary: 'List teams and their members.', load: async () => (await import('./commands/people/people.ts')).teamList },
     { name: 'remove', summary: 'Remove a team; keep or erase its memory.', load: async () => (await import('./commands/people/people.ts')).teamRemove },
     { name: 'add-member', summary: 'Add a member to a team, or change the role of one.', load: async () => (await import('./commands/people/people.ts')).teamAddMember },

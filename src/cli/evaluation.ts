@@ -22,12 +22,6 @@ import { ProgressBar } from './text/progress-bar.ts'
 
 export type Evaluation = ReturnType<typeof composeEvaluation>
 
-type SystemsRequest = {
-  readonly packsDirectory: string
-  readonly embedder: string
-  readonly apiKey?: string | undefined
-}
-
 type RunnersRequest = {
   readonly runner: string | undefined
   readonly embedder: string
@@ -44,30 +38,25 @@ export function composeEvaluation({
   showsProgress = true,
 }: Pick<ProcessEnvironment, 'env' | 'stderr' | 'temporary' | 'showsProgress'>) {
   const version = packageVersion()
-  const openModel = (spec: string, apiKey = env.OPENAI_API_KEY): Promise<Embedder> => openEmbedder(spec, { apiKey })
+  const openModel = (spec: string): Promise<Embedder> => openEmbedder(spec, { apiKey: env.OPENAI_API_KEY })
   const packs = fileURLToPath(new URL('../../packs', import.meta.url))
   const clock = (): number => performance.now()
   const progress = new ProgressBar(stderr, env, { isShown: showsProgress })
   const conversationKinds = new Map<string, Promise<Runner>>()
-  const systems = ({ packsDirectory, embedder, apiKey }: SystemsRequest) =>
-    new Systems({
-      openStore: openEmptyStore,
-      version,
-      clock,
-      openEmbedder: () => openModel(embedder, apiKey),
-      packsDirectory,
-    })
+  const own = { openStore: openEmptyStore, version, clock, packsDirectory: packs }
+  const systems = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
+    new Systems({ ...own, packsDirectory, openEmbedder: () => openModel(embedder) })
   return {
     /** The packs that ship with Credence. */
     packsDirectory: packs,
     openEmbedder: openModel,
     systems,
     /** Credence with the vectors of a memory: a case in `my-cases` then gets the answer that the memory gives. */
-    openAs: ({ semantic, semanticModel }: Settings) => {
+    openAs: ({ semantic, semanticModel }: Partial<Settings>) => {
       const isLocal = semantic === 'on' || semantic === 'off'
       const embedder = isLocal ? defaultEmbedder : `openai:${semantic}:${semanticModel}`
-      const opened = systems({ packsDirectory: packs, embedder, apiKey: env.CREDENCE_MODEL_KEY })
-      return opened.open(semantic === 'off' ? 'bm25' : 'credence-vectors')
+      const open = (): Promise<Embedder> => openEmbedder(embedder, { apiKey: env.CREDENCE_MODEL_KEY })
+      return new Systems({ ...own, openEmbedder: open }).open(semantic === 'off' ? 'bm25' : 'credence-vectors')
     },
     /** The runners in src/eval. Loads the learning runner only if no other runner is called `runner`. */
     runners: async ({ runner, embedder, extractor, data }: RunnersRequest): Promise<readonly Runner[]> => {

@@ -62,7 +62,7 @@ async function runCommand(
   printer: Printer,
 ): Promise<ExitCode> {
   const command = await entry.load()
-  const circumstances = { showsProgress: !wantsJson(argv), createsMemory: command.createsMemory === true }
+  const circumstances = { showsProgress: !wantsJson(argv), createsMemory: entry.createsMemory === true }
   const session = compose({ ...environment, ...circumstances }, (line) => printer.talk(`${line}\n`))
   try {
     const given = await withStdin(sortTexts(argv, command), command, session.terminal.readStdin)

@@ -5,17 +5,16 @@ import { commandTable } from '../../src/cli/command-table.ts'
 import { createSandbox } from './sandbox.ts'
 
 const commands = await Promise.all(
-  commandTable.map(async ({ name, group, load }) => ({ name, group, command: await load() })),
+  commandTable.map(async ({ load, ...entry }) => ({ ...entry, command: await load() })),
 )
 
 /** The commands that read or change a memory. Those of Evaluate use the directory only for their results. */
 const others = commands.filter(
-  ({ group, command }) => group !== 'Evaluate' && 'dir' in command.options && command.createsMemory !== true,
+  ({ group, command, createsMemory }) => group !== 'Evaluate' && 'dir' in command.options && createsMemory !== true,
 )
 
 /** Arguments that a command needs in addition to one text for each. */
 const more: Readonly<Record<string, readonly string[]>> = {
-  forget: ['b-1'],
   'people remove': ['--memory', 'keep'],
   'team remove': ['--memory', 'keep'],
 }
@@ -35,6 +34,19 @@ it.each(others.map(({ name, command }) => [name, command] as const))(
     expect(existsSync(join(place.work, 'typo'))).toBe(false)
   },
 )
+
+it.each([
+  ['forget', 'b-1'],
+  ['forget', '--containing', 'kayak'],
+  ['sync', '--status'],
+])('%s %s refuses a directory that does not exist', async (...argv) => {
+  using place = createSandbox()
+
+  const { exitCode, stderr } = await place.run(...argv, '--dir', 'typo')
+
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('There is no memory in') })
+  expect(existsSync(join(place.work, 'typo'))).toBe(false)
+})
 
 it('an undo without a memory does not create one in the default directory either', async () => {
   using place = createSandbox()

@@ -21,7 +21,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await dashboard
       .memoryAs({ actor: 'agent', origin: 'some-agent' })
       .remember({ name: 'what an agent said', content: 'Something.', scopes: ['project:ledger'] })
-    await row('The agent some-agent remembered what an agent said').waitFor()
+    await row('The agent some-agent stored “what an agent said”').waitFor()
     await row('what an agent said')
       .getByRole('button', { name: /^Undo change/ })
       .click()
@@ -29,7 +29,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await expect(dashboard.memoryAs().get('what an agent said')).rejects.toThrow()
     await row('Undone by change').waitFor()
     const text = (await row('Undone by change').locator('.journal-text p').first().textContent()) ?? ''
-    expect(text).toMatch(/^The agent some-agent remembered a withdrawn belief\. Undone by change \d+\.$/)
+    expect(text).toMatch(/^The agent some-agent stored a withdrawn belief\. Undone by change \d+\.$/)
     await row('You undid change')
       .getByText(/^You undid change \d+ of a withdrawn belief in the dashboard\.$/)
       .waitFor()

@@ -98,8 +98,6 @@ type Definition<Args, Options> = {
   readonly description?: string
   /** Command lines and their effects. */
   readonly examples: Readonly<Record<string, string>>
-  /** If there is no memory, the command creates one. All others refuse a `--dir` without a memory, and change nothing. */
-  readonly createsMemory?: true
   /** Another program reads the output, so nothing is printed besides the answer. */
   readonly isForPrograms?: true
   readonly exitCodes?: readonly ExitCode[]

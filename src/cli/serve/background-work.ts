@@ -57,8 +57,6 @@ const Examined = z.object({
   findings: z.array(z.object({ check: z.string(), ok: z.boolean(), detail: z.string() })),
 })
 
-export type StoppableWork = ReturnType<typeof backgroundWork>
-
 /** Checks, syncs and benchmark runs, each in a separate process. `onProblem` gets the reason for a failure. */
 export function backgroundWork(
   session: Session,

@@ -110,7 +110,8 @@ export async function openServedStore(
         root: evalRoot,
         shippedPacks: join(session.program.machine.program, '..', '..', 'packs'),
         isRecordingShadows,
-        openSystem: async () => (await session.evaluation()).openAs(settings),
+        openSystem: async () =>
+          (await session.evaluation()).openAs(ports.embedder === undefined ? { semantic: 'off' } : settings),
         taskWork: async (runId, taskId, repeat) => {
           const { runFolder } = await import('../../eval/store/documents.ts')
           return taskWorkOf(runFolder(evalRoot, runId), taskId, repeat + 1)

@@ -148,12 +148,9 @@ export async function readPackFolder(directory: string, runners: readonly Runner
 /** Opens a pack with a system, or with the pack's default system. */
 export async function openPack(
   { manifest, packFiles, cases, warnings, isShuffled, defaultSystem, open }: RunnablePack,
-  {
-    system = manifest.system ?? defaultSystem,
-    ...options
-  }: OpenOptions & { readonly system?: string | undefined } = {},
+  { system = manifest.system, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
 ): Promise<PackWithSystem & Pick<PackContent, 'warnings' | 'cases'> & Pick<OpenSystem, 'close'> & { about: About }> {
-  const { tested, execute, ingested } = await open(system, options)
+  const { tested, execute, ingested } = await open(system ?? defaultSystem, options)
   const { description = '', notes = [], hasSuppliedTiers = false } = tested
   return {
     manifest: tested.isDeterministic === false ? { ...manifest, deterministic: false } : manifest,

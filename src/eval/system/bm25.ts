@@ -10,10 +10,10 @@ import type { SystemsParts } from './systems.ts'
 /** A pack's beliefs are imported as a person's own, because an import by others would drop the mark of a person's edit. */
 const author = { actor: 'person', origin: 'corpus' } as const
 
-type Parts = Pick<SystemsParts, 'openStore' | 'version'>
+type OwnParts = Pick<SystemsParts, 'openStore' | 'version'> & Partial<Pick<SystemsParts, 'openEmbedder'>>
 
 /** Credence's own recall, through the use cases that every interface calls: by words, and with `openEmbedder` also by meaning. */
-export function bm25System({ openStore, version, openEmbedder }: Parts & Partial<SystemsParts>): System {
+export function bm25System({ openStore, version, openEmbedder }: OwnParts): System {
   let store: Store | null = null
   /** The ids of turns in the pack, by their ids in the store. */
   let turnIds = new Map<string, string>()
@@ -21,8 +21,7 @@ export function bm25System({ openStore, version, openEmbedder }: Parts & Partial
     store ??= openStore()
     // A time limit would make the results depend on the load of the machine.
     const meaning = { embedder: openEmbedder, recallByMeaning: true, recallWaitMs: Number.POSITIVE_INFINITY }
-    const opened = { store, now: () => new Date(0), newId: refuseNewId }
-    return openEmbedder === undefined ? opened : { ...opened, ...meaning }
+    return { store, now: () => new Date(0), newId: refuseNewId, ...(openEmbedder === undefined ? {} : meaning) }
   }
   const takeIn = (beliefs: readonly BeliefRecord[]) => {
     const records = beliefs.map((record) => ({ place: `belief ${record.id}`, record }))

@@ -23,7 +23,6 @@ const host: Argument<ConnectHost | null> = {
 }
 
 export const connect = defineCommand({
-  createsMemory: true,
   args: { host },
   options: {
     status: flag('Show for every program whether it is connected, its version, its last hook and its last MCP call.'),

@@ -15,7 +15,6 @@ const event: Argument<ReturnType<typeof readEvent>> = {
 }
 
 export const hook = defineCommand({
-  createsMemory: true,
   args: { event },
   options: {
     host: choice('<host>', hookHosts, 'The program that runs the hook.', 'claude-code'),

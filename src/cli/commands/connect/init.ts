@@ -16,7 +16,6 @@ import { leftAloneText } from '../memory/mirror.ts'
 import { offerImport } from './offer-import.ts'
 
 export const init = defineCommand({
-  createsMemory: true,
   args: {},
   options: {
     yes: flag('Import the conversations that are on this machine without asking.'),

@@ -11,7 +11,6 @@ import type { ForeignCommands } from '../../resident/run-here.ts'
 import type { OpenedPorts, Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({
-  createsMemory: true,
   args: {},
   options: {
     host: option(

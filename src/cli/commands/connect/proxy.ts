@@ -22,7 +22,6 @@ const deadlineMs = 300
 const maxOpeningMs = 20_000
 
 export const proxy = defineCommand({
-  createsMemory: true,
   args: {},
   options: {
     upstream: option('<url>', 'The service to forward requests to. Required.', readUpstream),

@@ -58,7 +58,6 @@ const loopback = '127.0.0.1'
 const packsToEvaluate = ['retrieval-precision', 'session-drift']
 
 export const serve = defineCommand({
-  createsMemory: true,
   args: {},
   options: {
     port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: defaultPort }),

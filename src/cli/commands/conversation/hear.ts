@@ -188,7 +188,6 @@ export const lineFormat =
   'an object such as {"session": "s1", "role": "user", "speaker": "Ana", "at": "2026-05-03T10:00:00Z", "text": "…"}'
 
 export const hear = defineCommand({
-  createsMemory: true,
   args: { message },
   options: {
     ...fieldOptions(heardTurn, 'role', 'speaker', 'session', 'messageId'),

@@ -18,7 +18,6 @@ import { pluralize } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, newHeardLines } from './hear.ts'
 
 export const importChats = defineCommand({
-  createsMemory: true,
   args: {
     path: optional(
       'A file of conversations, an export archive, or a directory of such files. Without it, the histories of the agents on this machine are imported.',

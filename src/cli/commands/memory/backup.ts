@@ -28,7 +28,7 @@ export const backup = defineCommand({
     'credence backup ~/memory-2026-05-01.db': 'Copies the memory to a new file.',
   },
   async run({ args, options }, session) {
-    const { dir } = await session.places.locateExisting(options)
+    const { dir } = session.places.locate(options)
     const file = resolve(session.places.workingDirectory(), args.file)
     return session.terminal.withProgress(async (bar) => {
       bar.show('copying and checking', 0, 1)
@@ -53,7 +53,6 @@ export const backup = defineCommand({
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 export const restore = defineCommand({
-  createsMemory: true,
   args: { file: one('A file that `credence backup` has written.') },
   options: { yes: flag('Do not ask before replacing a memory.'), ...memoryOptions },
   description:
@@ -117,8 +116,8 @@ type BothContents = { readonly contents: StoreContents; readonly old: StoreConte
 /** Asks whether the contents of a backup replace a memory. */
 function mayReplace(dir: string, { contents, old }: BothContents, session: Session): Promise<boolean> {
   const question = lines(
-    `The backup holds ${contentsText(contents)}.`,
-    `The memory in ${dir} holds ${contentsText(old)}, which will be deleted.`,
+    `The backup contains ${contentsText(contents)}.`,
+    `The memory in ${dir} contains ${contentsText(old)}, which will be deleted.`,
     'What was forgotten since the backup stays forgotten.',
     'Replace it?',
   )

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
@@ -87,7 +88,8 @@ export const forget = defineCommand({
       copies.unchanged.push(...unchanged)
     }
     // Only a reference needs an existing memory: selected text may be in the queue of a hook before a memory exists.
-    if (reference !== undefined) await session.places.locateExisting(given)
+    const mayBeQueued = reference === undefined && existsSync(session.places.locate(given).dir)
+    if (!mayBeQueued) await session.places.locateExisting(given)
     const memory = await session.memories.writing({ ...given, onErased: note })
     const { dir } = session.places.locate(given)
     // Stores awaited answers first; otherwise they would be stored after the belief or the turns were forgotten.

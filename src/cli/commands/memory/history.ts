@@ -5,7 +5,6 @@ import type { Turn } from '../../../beliefs/turn.ts'
 import { MemoryError } from '../../../errors.ts'
 import { localMinute } from '../../../local-time.ts'
 import type { UndoTarget } from '../../../memory/change/undo.ts'
-import type { History } from '../../../memory/explain/history.ts'
 import { hasMask } from '../../../memory/learn/secrets.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -141,23 +140,18 @@ export const history = defineCommand({
         notes: events.length === 0 ? ['There are no changes yet.'] : [],
       }
     }
-    const found = await readWholeHistory(memory, reference)
+    const found = await memory.history(reference)
+    const all = await Promise.all(found.chain.map(async ({ id }) => (await memory.history(id)).revisions))
+    // A correction changes both versions; the newer one, which comes later, shows what was stated.
+    const revisions = [...new Map(all.flat().map((revision) => [revision.event.number, revision])).values()]
+    revisions.sort((a, b) => a.event.number - b.event.number)
     const versions = found.chain.length < 2 ? [] : versionRows(found.chain, found.belief.id)
     return {
-      document: found,
-      shown: { belief: nameText(found.belief), changes: found.revisions.map(shownRevision), versions },
+      document: { ...found, revisions },
+      shown: { belief: nameText(found.belief), changes: revisions.map(shownRevision), versions },
     }
   },
 })
-
-/** The history of a belief, with the changes of its earlier versions. */
-async function readWholeHistory(memory: Memory, reference: string): Promise<History> {
-  const found = await memory.history(reference)
-  const all = await Promise.all(found.chain.map(async ({ id }) => (await memory.history(id)).revisions))
-  // A correction changes both versions; the newer one shows what was stated.
-  const revisions = new Map(all.flat().map((revision) => [revision.event.number, revision]))
-  return { ...found, revisions: [...revisions.values()].sort((a, b) => a.event.number - b.event.number) }
-}
 
 const undoText = ({ undoes, undoneBy }: JournalEntry): string =>
   undoneBy === null ? (undoes === null ? '' : `undoes ${undoes}`) : `undone by ${undoneBy}`

@@ -31,7 +31,7 @@ export const mirror = defineCommand({
   async run({ args: { action = 'status' }, options }, session) {
     if (options.accept && action !== 'sync')
       throw new UsageError('--accept is for `mirror sync`.', 'Leave it out, or write `credence mirror sync --accept`.')
-    const { dir, user } = await session.places.locateExisting(options)
+    const { dir, user } = session.places.locate(options)
     if (action === 'status') return statusAnswer(session, dir)
     const request = { dir, user, authority: session.places.settings(options).mirrorAuthority }
     return action === 'sync' ? syncOnce(session, request, options.accept) : watchAnswer(session, request)

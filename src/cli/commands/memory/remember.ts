@@ -34,7 +34,6 @@ const nameOption = (help = '') => option('<name>', help, (name) => parseForm('na
 const aliasOption = fieldOption(draft.aliases, '<alias>')
 
 export const remember = defineCommand({
-  createsMemory: true,
   args: { statement: stated(words('The statement, in your words.')) },
   options: {
     name: nameOption(draft.name.help),

@@ -27,7 +27,6 @@ const lockWaitMs = 600_000
 const maxShownScopes = 5
 
 export const sync = defineCommand({
-  createsMemory: true,
   args: {
     target: optional(
       'The other machine: ssh://HOST runs credence there, https://HOST is a served Credence, anything else is a folder that another program copies. Default: all that were synced with before.',

@@ -13,7 +13,6 @@ import { lines, pluralize } from '../../text/output.ts'
 import { writeOut } from '../../write-out.ts'
 
 export const importCommand = defineCommand({
-  createsMemory: true,
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
   options: {
     markdown: flag('The file is Markdown: notes, a CLAUDE.md, the MEMORY.md of another agent.'),
@@ -34,7 +33,8 @@ export const importCommand = defineCommand({
   },
   async run({ args: { file }, options }, session) {
     const isStdin = file === '-'
-    const stats = isStdin ? undefined : statSync(file, { throwIfNoEntry: false })
+    const path = resolve(session.places.workingDirectory(), file)
+    const stats = isStdin ? undefined : statSync(path, { throwIfNoEntry: false })
     if (!options.markdown && stats?.isFile() && /\.(?:md|markdown)$/iu.test(file))
       throw new UsageError(`${file} is a Markdown file.`, `Run credence import --markdown ${file}`)
     if (stats?.isDirectory())

@@ -66,7 +66,6 @@ async function listAnswer<Item extends object>(
 const person = one('The name of the person: a-z, 0-9, dot, hyphen, underscore and @.')
 
 export const peopleAdd = defineCommand({
-  createsMemory: true,
   args: { person },
   options: { takeOver, ...storeOptions },
   description:
@@ -122,7 +121,6 @@ const removalAnswer = (name: string, memory: access.MemoryFate): CommandAnswer =
 })
 
 export const tokenCreate = defineCommand({
-  createsMemory: true,
   args: { person: optional('The person whose memory the token opens. Omit with --admin.') },
   options: {
     agent: flag('A token of an agent: it reads and proposes, and changes only what it wrote itself.'),
@@ -198,7 +196,6 @@ const team = one('The name of the team.')
 const member = one('The name of the person.')
 
 export const teamCreate = defineCommand({
-  createsMemory: true,
   args: { team },
   options: {
     owner: text('<name>', 'The person who owns the team and adds its members. Required.'),

@@ -111,16 +111,13 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
   const missing = (expect.mustInclude ?? []).filter((id) => !ids.includes(id))
   const unwanted = (expect.mustExclude ?? []).filter((id) => ids.includes(id))
   return [
-    ...(missing.length === 0
-      ? []
-      : [`${tier}: ${missing.join(', ')} ${wasOrWere(missing)} expected, but not recalled.`]),
-    ...(unwanted.length === 0
-      ? []
-      : [`${tier}: ${unwanted.join(', ')} ${wasOrWere(unwanted)} recalled, but must not be.`]),
+    ...failureOf(tier, missing, 'expected, but not recalled'),
+    ...failureOf(tier, unwanted, 'recalled, but must not be'),
   ]
 }
 
-const wasOrWere = ({ length }: readonly string[]): string => (length === 1 ? 'was' : 'were')
+const failureOf = (tier: string, ids: readonly string[], what: string): readonly string[] =>
+  ids.length === 0 ? [] : [`${tier}: ${ids.join(', ')} ${ids.length === 1 ? 'was' : 'were'} ${what}.`]
 
 export const isQuoted = ({ turn, text = '', level }: ExpectedQuote, quotes: readonly AnswerQuote[]): boolean =>
   quotes.some(
