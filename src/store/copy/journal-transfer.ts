@@ -65,14 +65,12 @@ export function* replaceStatements(
   }
 }
 
-/** Numbers of copied rows, without revoked tokens, which are copied too. */
-type CopiedAccess = { readonly people: number; readonly tokens: number; readonly teams: number }
-
 /**
  * Replaces the people, tokens and teams of the target with those of the source, so that a token revoked during the copy is revoked in
- * both. A target that already has people or teams is an error. If the source has none, those of the target stay.
+ * both. A target that already has people or teams is an error. If the source has none, those of the target stay. Returns the numbers of
+ * copied rows, without revoked tokens, which are copied too.
  */
-export async function copyAccess(from: AccessTransfer, to: AccessTransfer): Promise<CopiedAccess> {
+export async function copyAccess(from: AccessTransfer, to: AccessTransfer) {
   const rows = await from.access()
   const there = await to.access()
   const valid = rows.tokens.filter((token) => token[tables.tokens.indexOf('revoked_at')] === null)
