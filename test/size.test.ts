@@ -12,7 +12,7 @@ const budgets: Readonly<Record<string, number>> = {
   cli: 14_720,
   'cli/resident': 300,
   eval: 10_800,
-  files: 850,
+  files: 870,
   http: 1_650,
   mcp: 750,
   memory: 12_310,
