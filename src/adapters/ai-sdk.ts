@@ -11,7 +11,6 @@ import { type HistoryMessage, ownText } from '../proxy/dialects.ts'
 import { type AgentMemoryOptions, openForAgent } from './agent-memory.ts'
 
 type CallOptions = Parameters<NonNullable<LanguageModelMiddleware['transformParams']>>[0]['params']
-type Prompt = CallOptions['prompt']
 
 export type AiMemoryOptions = AgentMemoryOptions & {
   /** How long a request waits for the memory, in milliseconds. After that it is sent without memory. Default 3000. */
@@ -104,7 +103,7 @@ type StreamResult = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrap
 type StreamPart = StreamResult['stream'] extends ReadableStream<infer Part> ? Part : never
 
 /** The messages of the person and the model. Files, reasoning and results of tools are left out. */
-function historyOf(prompt: Prompt): readonly HistoryMessage[] {
+function historyOf(prompt: CallOptions['prompt']): readonly HistoryMessage[] {
   return prompt.flatMap((message): readonly HistoryMessage[] => {
     if (message.role !== 'user' && message.role !== 'assistant') return []
     const { role, content } = message

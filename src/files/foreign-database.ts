@@ -1,12 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 
-type Row = Readonly<Record<string, unknown>>
-
 /** How long to wait while another program has locked its database. */
 const maxWaitMs = 2_000
 
 /** The rows of a query on another program's SQLite database, which is opened read-only. */
-export function* readForeignRows(file: string, sql: string): Generator<Row> {
+export function* readForeignRows(file: string, sql: string): Generator<Readonly<Record<string, unknown>>> {
   const database = new DatabaseSync(file, { readOnly: true, timeout: maxWaitMs })
   try {
     yield* database.prepare(sql).iterate()

@@ -11,7 +11,7 @@ import { type Context, defaultBudget } from '../../memory/recall/context.ts'
 import { renderContext } from '../../memory/recall/render.ts'
 import { dayOf, shadowPath, treePath } from '../store/documents.ts'
 import { checkArtifact, requireValid } from '../store/parse-artifact.ts'
-import { opaqueKey, type recallSources, type ShadowRecord } from '../store/schemas/shadow-record.ts'
+import { opaqueKey, type ShadowRecord } from '../store/schemas/shadow-record.ts'
 
 /** One live recall. Its texts are hashed and never stored. */
 export type Observation = {
@@ -19,7 +19,6 @@ export type Observation = {
   readonly context: Context
   /** The max number of beliefs that could have been recalled. */
   readonly limit: number
-  readonly source: (typeof recallSources)[number]
   /** The conversation; stored as a hash. */
   readonly sessionKey: string | null
   readonly recordedAt: Date
@@ -39,7 +38,7 @@ export async function shadowKey(root: string): Promise<Buffer> {
 
 /** The record of a recall: ids, counts, lengths, durations, and hashes of texts. */
 export function shadowRecordOf(observation: Observation, key: Uint8Array, traceId: string): ShadowRecord {
-  const { message, context, limit, source, sessionKey, recordedAt, durationMs } = observation
+  const { message, context, limit, sessionKey, recordedAt, durationMs } = observation
   const hash = (purpose: string, text: string): string =>
     `hmac-sha256:${createHmac('sha256', key).update(`${purpose}\0${text}`).digest('hex')}`
   const { pinned, relevant, questions, perhaps, prelude } = context
@@ -56,7 +55,7 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
     retrievalQueryLength: message.length,
     recallMode: 'full',
     recallResultLimit: limit,
-    source: ids.length === 0 ? 'none' : source,
+    source: ids.length === 0 ? 'none' : 'bm25',
     recalledMemoryCount: ids.length,
     injected: contextChars > 0,
     contextChars,
@@ -125,12 +124,10 @@ const sortByAge = (files: readonly string[]): readonly string[] =>
 export type ShadowOptions = {
   readonly root: string
   readonly sessionKey?: string | null
-  readonly source?: Observation['source']
   readonly now: () => Date
   readonly clock: () => number
   /** Called if a record could not be stored. Recall itself never fails because of that. */
   readonly onProblem: (error: unknown) => void
-  readonly retention?: Retention
 }
 
 /** A recall waits for the queue only if `maxWaiting` records are pending, for at most `maxWaitMs`. Then its record is dropped. */
@@ -139,7 +136,7 @@ const maxWaitMs = 50
 
 /** Wraps a memory to write a shadow record of every recall. `close` waits until all records are written. */
 export function withShadow(memory: Memory, options: ShadowOptions): Memory {
-  const { clock, now, source = 'bm25', sessionKey = null } = options
+  const { clock, now, sessionKey = null } = options
   const queue = openRecordQueue(options)
   return {
     ...memory,
@@ -150,7 +147,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
       if (request.nearMisses === true || request.asOf !== undefined) return context
       const durationMs = clock() - start
       const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs
-      await queue.add({ message, context, limit, source, sessionKey, recordedAt: now(), durationMs })
+      await queue.add({ message, context, limit, sessionKey, recordedAt: now(), durationMs })
       return context
     },
     close: async () => {
@@ -161,7 +158,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
 }
 
 /** Writes records one after the other. Consecutive dropped records are reported once. */
-function openRecordQueue({ root, now, retention, onProblem }: ShadowOptions) {
+function openRecordQueue({ root, now, onProblem }: ShadowOptions) {
   let key: Promise<Uint8Array> | null = null
   let tail: Promise<void> = Promise.resolve()
   let waiting = 0
@@ -172,7 +169,7 @@ function openRecordQueue({ root, now, retention, onProblem }: ShadowOptions) {
     const traceId = randomBytes(8).toString('hex')
     await writeShadow(root, shadowRecordOf(observation, await key, traceId))
     // Pruning is slower than writing, so only one record in 256 prunes. Random, so that one-shot commands prune too.
-    if (traceId.startsWith('00')) await pruneShadows(root, now(), retention)
+    if (traceId.startsWith('00')) await pruneShadows(root, now())
   }
 
   return {

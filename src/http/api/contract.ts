@@ -12,7 +12,8 @@ export const csrfHeader = { name: 'x-credence', value: '1' } as const
 type Http<Name extends OperationName> = Operations[Name]['http']
 type MethodOf<Line> = Line extends `${infer Method} ${string}` ? Method : never
 type PathOf<Line> = Line extends `${string} ${infer Path}` ? Path : never
-type NamesInPath<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+/** The names of the parameters in a path. */
+export type NamesInPath<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | NamesInPath<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? Name

@@ -113,10 +113,8 @@ function parameters(schema: z.ZodObject, place: 'path' | 'query'): readonly Sche
   return Object.entries(schema.shape).map(([name, field]) => ({
     name,
     in: place,
-    required: place === 'path' || !isOptional(field as z.ZodType),
+    required: place === 'path' || !(field as z.ZodType).safeParse(undefined).success,
     ...(isListSchema(field as z.ZodType) ? { style: 'form', explode: true } : {}),
     schema: properties[name] ?? {},
   }))
 }
-
-const isOptional = (schema: z.ZodType): boolean => schema.safeParse(undefined).success

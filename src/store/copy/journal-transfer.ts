@@ -65,14 +65,12 @@ export function* replaceStatements(
   }
 }
 
-/** Numbers of copied rows. Revoked tokens are copied too, but not counted. */
-type CopiedAccess = { readonly people: number; readonly tokens: number; readonly teams: number }
-
 /**
  * Replaces the people, tokens and teams of the target with those of the source, so that a token revoked during the copy is revoked in both.
  * Throws if the target has people or teams that the source lacks. If the source has no people, tokens or teams, those of the target stay.
+ * Returns the numbers of copied rows. Revoked tokens are copied too, but not counted.
  */
-export async function copyAccess(from: AccessTransfer, to: AccessTransfer): Promise<CopiedAccess> {
+export async function copyAccess(from: AccessTransfer, to: AccessTransfer) {
   const rows = await from.access()
   const there = await to.access()
   const valid = rows.tokens.filter((token) => token[tables.tokens.indexOf('revoked_at')] === null)

@@ -76,7 +76,7 @@ export class PostgresConnection {
     })
   }
 
-  #settingsOf(driver: typeof pg, host: Host): pg.ClientConfig {
+  #settingsOf(driver: typeof pg, host: PostgresAddress['hosts'][number]): pg.ClientConfig {
     const { user, password, database } = this.address
     const types = { getTypeParser: typeParsers(driver) as typeof pg.types.getTypeParser }
     const common = { user, password, database, ssl: this.#ssl, types, application_name: 'credence' }
@@ -252,8 +252,6 @@ export class PostgresConnection {
     await Promise.all(pools.map((pool) => (pool.ending ? null : pool.end())))
   }
 }
-
-type Host = PostgresAddress['hosts'][number]
 
 class StandbyError extends Error {
   /** PostgreSQL's code for a write on a standby (read_only_sql_transaction). */

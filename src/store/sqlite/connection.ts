@@ -436,6 +436,19 @@ const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQL
 /** Max parameters in one statement of `insertMany`; longer statements cost more than they save. */
 const maxParameters = 160
 
+/** The rows that are read at once, from a table that may be long. */
+export const pageSize = 500
+
+/** The rows of a query that is repeated from the last row of each page on. */
+export function* readPages<Row>(read: (last: Row | undefined, size: number) => readonly Row[]): Generator<Row> {
+  for (let last: Row | undefined; ; ) {
+    const page = read(last, pageSize)
+    yield* page
+    if (page.length < pageSize) return
+    last = page.at(-1)
+  }
+}
+
 /** Runs `read` for a user, on one snapshot of the store. `nothing` is the result for a user without rows. */
 export type ReadForUser = <Result>(
   user: string,

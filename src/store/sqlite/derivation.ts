@@ -5,7 +5,7 @@ import { isAsWritten, parseBody } from '../belief-row.ts'
 import { deriveBelief } from '../derived-belief.ts'
 import { type ChangeRow, damagedJournal } from '../journal-rows.ts'
 import { originOf, roleOf } from '../turn-rows.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, pageSize, readPages } from './connection.ts'
 import { selectChanges } from './journal.ts'
 import { openProjection } from './projections.ts'
 import { openTurnIndexer } from './turns/turn-writing.ts'
@@ -44,35 +44,25 @@ export function deriveRows(connection: Connection, onDerived: (beliefs: number) 
   indexTurns(connection)
 }
 
-const pageSize = 500
-
 /**
  * The current text of each belief of a user, according to the journal, in the order of their ids. A text that does not match its hash is
  * an error. Read in pages, because there may be many.
  */
 function* newestBodies(connection: Connection, userId: number): Generator<string> {
-  for (let last = ''; ; ) {
-    const page = connection.all<ChangeRow>(
-      `${selectChanges} AS newest WHERE user_id = ? AND belief_id > ? AND outcome = 'present' AND event = (
-         SELECT max(event) FROM changes WHERE user_id = newest.user_id AND belief_id = newest.belief_id)
-       ORDER BY belief_id LIMIT ?`,
-      [userId, last, pageSize],
-    )
-    for (const row of page) {
-      const { body } = row
-      if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, row)
-      yield body
-    }
-    if (page.length < pageSize) return
-    last = page.at(-1)?.belief ?? last
+  const newest = `${selectChanges} AS newest WHERE user_id = ? AND belief_id > ? AND outcome = 'present' AND event = (
+    SELECT max(event) FROM changes WHERE user_id = newest.user_id AND belief_id = newest.belief_id)
+    ORDER BY belief_id LIMIT ?`
+  const rows = readPages<ChangeRow>((last, size) => connection.all(newest, [userId, last?.belief ?? '', size]))
+  for (const row of rows) {
+    const { body } = row
+    if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, row)
+    yield body
   }
 }
 
 type StoredTurn = {
   readonly row: number
-  readonly user: string
-  readonly scope_id: number
-  readonly scope: string
+  readonly scope: number
   readonly role: number
   readonly origin: number
   readonly speaker: string | null
@@ -80,30 +70,25 @@ type StoredTurn = {
 }
 
 /** Every turn that has a text, in the order of the rows. */
-function* storedTurns(connection: Connection): Generator<StoredTurn> {
-  for (let last = -1; ; ) {
-    const page = connection.all<StoredTurn>(
-      `SELECT turns.row, users.name AS user, turns.scope AS scope_id, turn_scopes.name AS scope, role, origin, speaker,
-         text FROM turns JOIN turn_texts USING (row) JOIN users ON users.id = turns.user_id
-       JOIN turn_scopes ON turn_scopes.id = turns.scope WHERE turns.row > ? ORDER BY turns.row LIMIT ?`,
-      [last, pageSize],
-    )
-    yield* page
-    if (page.length < pageSize) return
-    last = page.at(-1)?.row ?? last
-  }
-}
+const storedTurns = (connection: Connection): Generator<StoredTurn> =>
+  readPages((last, size) =>
+    connection.all(
+      `SELECT row, scope, role, origin, speaker, text FROM turns JOIN turn_texts USING (row)
+       WHERE row > ? ORDER BY row LIMIT ?`,
+      [last?.row ?? -1, size],
+    ),
+  )
 
 function indexTurns(connection: Connection): void {
   connection.run('UPDATE turn_scopes SET units = 0, length = 0, human_words = 0')
   const setLengths = connection.statement('UPDATE turns SET lengths = ? WHERE row = ?')
   const index = openTurnIndexer(connection)
   let collected = 0
-  for (const { row, scope_id, role, origin, speaker, text } of storedTurns(connection)) {
+  for (const { row, scope, role, origin, speaker, text } of storedTurns(connection)) {
     const units = unitsOf(text)
     setLengths.run(units.map(({ length }) => length).join(','), row)
     const turn = { role: roleOf(role), origin: originOf(origin), speaker, text }
-    runToEnd(index.add({ row, scope: scope_id, units, turn }))
+    runToEnd(index.add({ row, scope, units, turn }))
     collected += 1
     if (collected % pageSize === 0) runToEnd(index.finish())
   }

@@ -102,19 +102,15 @@ const rowsHolding = `SELECT beliefs.row FROM texts CROSS JOIN beliefs ON beliefs
   AND +beliefs.current IN (SELECT value FROM json_each(?))
   ORDER BY texts.rowid`
 
-const damagedIndex = ({ file }: Connection): Error =>
-  damagedStore(file, 'the full-text index contains a belief that no longer exists')
-
-type Counts = Partial<Record<TextField, number>>
-
 /** The terms of one belief with their frequency in each field. */
 function readMatch(connection: Connection, userId: number, row: number) {
   const found = connection.get<{ id: string; words: number }>('SELECT id, words FROM beliefs WHERE row = ?', [row])
   const stored = found && connection.get<StoredText>(newestText, [userId, found.id])
   const belief = stored && readText(found.id, stored)
-  if (!found || !belief) throw damagedIndex(connection)
+  if (!found || !belief)
+    throw damagedStore(connection.file, 'the full-text index contains a belief that no longer exists')
   const terms = textTerms(belief)
-  const occurrences = new Map<string, Counts>()
+  const occurrences = new Map<string, Partial<Record<TextField, number>>>()
   for (const field of textFields) {
     for (const term of terms[field]) {
       const counts = occurrences.get(term) ?? {}

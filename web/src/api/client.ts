@@ -3,6 +3,7 @@ import type {
   ApiBelief,
   ApiErrorBody,
   Body,
+  NamesInPath,
   Query,
   RouteAnswer,
   RouteName,
@@ -86,21 +87,15 @@ async function trackLateness<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-type Parts<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | Parts<`/${Rest}`>
-  : Path extends `${string}:${infer Name}`
-    ? Name
-    : never
-
 /** The parameters and body of a request, typed by its route. */
 type Given<Name extends RouteName> = {
   readonly signal?: AbortSignal
   readonly query?: Query<Name>
   /** Sent even if the page is closed. */
   readonly keepalive?: boolean
-} & ([Parts<Routes[Name]['path']>] extends [never]
+} & ([NamesInPath<Routes[Name]['path']>] extends [never]
   ? unknown
-  : { readonly params: Readonly<Record<Parts<Routes[Name]['path']>, string | number>> }) &
+  : { readonly params: Readonly<Record<NamesInPath<Routes[Name]['path']>, string | number>> }) &
   (Body<Name> extends undefined ? unknown : { readonly body: Body<Name> })
 
 /** Calls an operation of the server. Throws only a Refusal. */

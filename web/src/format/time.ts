@@ -15,7 +15,6 @@ const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 const formatDay = formatter({ ...day, year: 'numeric' })
 const formatDayOfThisYear = formatter(day)
 const formatClock = formatter(clock)
-const formatMinute = formatter({ ...day, year: 'numeric', ...clock })
 
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 60],
@@ -38,20 +37,17 @@ export function relativeTime(iso: string, now: number = Date.now()): string {
   return shortDay(iso, null, now)
 }
 
-export const dateTimeText = (iso: string, utcOffset: UtcOffset = null): string => {
-  const time = timeOf(iso)
-  return Number.isNaN(time) ? iso : formatMinute(time, utcOffset)
-}
+/** Formats a stored time. A text that is not a time is returned unchanged. */
+const formatStored =
+  (format: ReturnType<typeof formatter>) =>
+  (iso: string, utcOffset: UtcOffset = null): string => {
+    const time = timeOf(iso)
+    return Number.isNaN(time) ? iso : format(time, utcOffset)
+  }
 
-export const clockOf = (iso: string, utcOffset: UtcOffset = null): string => {
-  const time = timeOf(iso)
-  return Number.isNaN(time) ? iso : formatClock(time, utcOffset)
-}
-
-export const dayOf = (iso: string, utcOffset: UtcOffset = null): string => {
-  const time = timeOf(iso)
-  return Number.isNaN(time) ? iso : formatDay(time, utcOffset)
-}
+export const dateTimeText = formatStored(formatter({ ...day, year: 'numeric', ...clock }))
+export const clockOf = formatStored(formatClock)
+export const dayOf = formatStored(formatDay)
 
 /** The day, with its year unless it is the current one. */
 export function shortDay(iso: string, utcOffset: UtcOffset = null, now: number = Date.now()): string {

@@ -66,11 +66,9 @@ function chatFolders(path: string): readonly string[] {
   const chats = inside
     .flatMap((folder) => (isChat(folder) ? [folder] : readdirSync(folder).map((name) => join(folder, name))))
     .filter(isChat)
-  if (chats.length > 0) return chats.sort(compareNumbers)
+  if (chats.length > 0) return chats.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   throw invalid(`${path}: no folder with chat.json and probing_questions.json.`, 'Give the folder 100K, 500K or 1M.')
 }
-
-const compareNumbers = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 function fileOf(folder: string, name: string): string | null {
   return [`${name}.json`, `${name}.json.gz`].map((one) => join(folder, one)).find((one) => existsSync(one)) ?? null

@@ -170,14 +170,12 @@ export function readLearningCases(place: PackPlace): readonly LearningCase[] {
 
 const seeFormat = 'See docs/learning.md for the format.'
 
-type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
-
 /** Passes if exactly the expected facts were learned, in the right form, beliefs to keep are current, and refusals were reported. */
 export function judgeLearning(
   { learn, keeps, refuse }: LearningCase,
   { taken, refused }: LearnResult,
   beliefs: readonly Belief[],
-): LearningVerdict {
+): Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'> {
   const pairs = pairUp(learn, taken)
   const used = new Set(pairs.values())
   const current = beliefs.filter(isCurrent)

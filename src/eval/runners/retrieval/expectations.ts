@@ -185,8 +185,6 @@ function checkRelevant(
 
 const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)
 
-type Metrics = ReturnType<typeof measureAnswer>
-
 /** Scores an answer against the expectations of a case. Beliefs in `pinnedInCorpus` are shown anyway, so they need not be found. */
 export function measureAnswer(expect: Expectations, outcome: Outcome, pinnedInCorpus: ReadonlySet<string>) {
   const expected = expectedRelevant(expect, pinnedInCorpus)
@@ -231,7 +229,7 @@ const structuralCategories = /^(?:scope disambiguation|supersession|type routing
 
 export function passTypeOf(
   category: string | null,
-  { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>,
+  { retrievalPrecision }: Pick<ReturnType<typeof measureAnswer>, 'retrievalPrecision'>,
   { quotes }: Expectations = {},
 ): PassType {
   const isQuoteFound = (quotes?.mustInclude ?? []).length > 0

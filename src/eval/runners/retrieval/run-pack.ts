@@ -17,7 +17,7 @@ type RunOptions = {
 
 /** Asks a system the cases of a pack, in order, without storing anything; for checking the pack itself. */
 export async function runPack(pack: Pack, tested: SystemUnderTest, options: RunOptions = {}) {
-  const { wanted = idsOf(pack), explain = false } = options
+  const { wanted = new Set(pack.cases.map(({ id }) => id)), explain = false } = options
   let ingested: Ingested = { ms: null, notices: [] }
   const onIngested: Observer['onIngested'] = (ms, notices = []) => {
     ingested = { ms, notices }
@@ -29,8 +29,6 @@ export async function runPack(pack: Pack, tested: SystemUnderTest, options: RunO
   const { ms: ingestMs, notices } = ingested
   return { pack, system: { name, version, description, notes, hasSuppliedTiers }, ingestMs, notices, outcomes }
 }
-
-const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
 
 /** A stored run of a pack, in the order of the pack. */
 export async function readPackRun(root: string, runId: string, pack: Pack): Promise<PackRun> {

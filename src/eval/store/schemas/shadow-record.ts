@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Count, SafeId, SchemaVersion, Timestamp } from './primitives.ts'
 
 const recallModes = ['no_recall', 'minimal', 'full', 'graph_mode'] as const
-export const recallSources = [
+const recallSources = [
   'none',
   'bm25',
   'vector',

@@ -3,13 +3,11 @@ import type { OnProgress } from '../../../beliefs/store-care.ts'
 import type { Connection } from '../connection.ts'
 import { deriveRows } from '../derivation.ts'
 
-type Schema = 'main' | 'temp'
-
 /**
  * A query for each derived table, with names instead of the ids of users, scopes and audiences, so that its rows are equal in two stores
  * if, and only if, the contents are.
  */
-const tableContents = (schema: Schema): Readonly<Record<string, string>> => {
+const tableContents = (schema: 'main' | 'temp'): Readonly<Record<string, string>> => {
   const ofUser = (table: string): string => `LEFT JOIN users ON users.id = ${table}.user_id`
   const inScope = (table: string): string => `LEFT JOIN ${schema}.scopes ON scopes.id = ${table}.scope`
   const ofAudience = `LEFT JOIN ${schema}.audiences ON audiences.id = audience`

@@ -4,7 +4,7 @@ import { codeOf } from '../../../files/leftovers.ts'
 import { isAsWritten } from '../../belief-row.ts'
 import { beforeFirst, hashBody, hashChanges, hashEvent, sealForgotten, turnBody } from '../../journal-chain.ts'
 import { eventFields } from '../../journal-rows.ts'
-import { type Connection, logTooLong } from '../connection.ts'
+import { type Connection, logTooLong, pageSize, readPages } from '../connection.ts'
 import { maxLogBytes, safeSettings, sqliteCode, translateSqliteError } from '../database.ts'
 import { type OwnChangeRow, type OwnEventRow, selectChanges, selectEvents } from '../journal.ts'
 import { readTurn } from '../turns/turn-lookups.ts'
@@ -180,20 +180,11 @@ function complaintsAboutTurn(connection: Connection, event: number, stored: Stor
   return isAsSaid ? [] : [`the turn ${id} of event ${event} was altered`]
 }
 
-const pageSize = 500
-
-/** Every event of the journal, read in pages. */
-function* eventsOf(connection: Connection): Generator<OwnEventRow> {
-  for (let last = 0; ; ) {
-    const page = connection.all<OwnEventRow>(`${selectEvents} WHERE number > ? ORDER BY number LIMIT ?`, [
-      last,
-      pageSize,
-    ])
-    yield* page
-    if (page.length < pageSize) return
-    last = page.at(-1)?.number ?? last
-  }
-}
+/** Every event of the journal. */
+const eventsOf = (connection: Connection): Generator<OwnEventRow> =>
+  readPages((last, size) =>
+    connection.all(`${selectEvents} WHERE number > ? ORDER BY number LIMIT ?`, [last?.number ?? 0, size]),
+  )
 
 const isEqual = (a: Uint8Array, b: Uint8Array): boolean =>
   a instanceof Uint8Array && b instanceof Uint8Array && Buffer.compare(a, b) === 0

@@ -21,8 +21,6 @@ import { readPostings } from './turn-postings.ts'
 
 const maxViews = 50
 
-type OwnTurnRow = TurnRow & { readonly passages: number }
-
 const wholeTurns = `SELECT turns.row, passages, turns.id, users.name AS user, sessions.name AS session, place, role, speaker, at,
     utc_offset, turn_scopes.name AS scope, host, origin, message_id, text, doubtful
   FROM turns JOIN turn_texts USING (row) JOIN users ON users.id = turns.user_id JOIN sessions ON sessions.id = turns.session
@@ -169,7 +167,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     const turns = new Map<number, Turn>()
     for (const asked of rows) {
       if (turns.has(asked)) continue
-      const found = connection.get<OwnTurnRow>(ownTurn, [asked])
+      const found = connection.get<TurnRow & { readonly passages: number }>(ownTurn, [asked])
       if (found === undefined) continue
       const turn = turnOf(found)
       // Reads a long turn once for all of its passages.

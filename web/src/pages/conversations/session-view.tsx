@@ -23,18 +23,13 @@ export function SessionView({ session }: { readonly session: string }) {
   const found = useResource(`${session}\n${wanted ?? ''}`, (signal) => load(session, wanted, signal), {
     freshness: journalHead.value,
   })
+  const close = () => goBackTo(withQuery({}, '/conversations'))
   const back = { href: '/conversations', name: 'All conversations' }
   const first = found.value?.opening
   useSubject(first === undefined ? session : dayOf(first.at, first.utcOffset))
   return (
     <article class="detail wide">
-      <Button
-        tone="quiet"
-        icon="back"
-        class="back-button"
-        onClick={() => goBackTo(withQuery({}, '/conversations'))}
-        label="All conversations"
-      />
+      <Button tone="quiet" icon="back" class="back-button" onClick={close} label="All conversations" />
       <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Loading the conversation" />} elsewhere={back}>
         {({ total, opening, startAt }) => (
           <>
