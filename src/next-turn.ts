@@ -15,11 +15,17 @@ export const yieldToEventLoop = (): Promise<void> =>
     if (waiting.push(resume) === 1) setImmediate(resumeOne)
   })
 
-/** Runs a generator, and yields to the event loop after each step. */
-export async function runYielding<Result>(work: Generator<void, Result>): Promise<Result> {
-  for (;;) {
+/** Long work yields to the event loop after this many milliseconds, so that a server stays responsive. */
+export const sliceMs = 4
+
+/** Runs a generator, and yields to the event loop after each step that ends more than `ms` after the last yield. */
+export async function runYielding<Result>(work: Generator<void, Result>, ms = sliceMs): Promise<Result> {
+  for (let until = performance.now() + ms; ; ) {
     const { done, value } = work.next()
-    await yieldToEventLoop()
+    if (performance.now() >= until) {
+      await yieldToEventLoop()
+      until = performance.now() + ms
+    }
     if (done) return value
   }
 }

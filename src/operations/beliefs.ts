@@ -76,7 +76,8 @@ type GivenNames = { readonly name?: string; readonly aliases?: readonly string[]
 
 const hintTexts = (hints: readonly RememberHint[]): string[] => hints.map(({ text }) => text)
 
-const hintsOn = (remembered: RememberResult, given: GivenNames): string[] => hintTexts(rememberHints(remembered, given))
+const hintsOn = async (remembered: RememberResult, given: GivenNames): Promise<string[]> =>
+  hintTexts(await rememberHints(remembered, given))
 
 const rememberTool = tool({
   name: 'memory_remember',
@@ -124,7 +125,7 @@ const rememberTool = tool({
       /** Aliases that were refused, with better ones. */
       refusedAliases,
       /** Warnings for the author, such as a secret in the statement, or a name that many messages contain. */
-      hints: hintsOn(remembered, omitUndefined({ name, aliases })),
+      hints: await hintsOn(remembered, omitUndefined({ name, aliases })),
     }
   },
 })
@@ -163,7 +164,7 @@ const correctTool = tool({
       /** Ids of the beliefs that it replaced, or would replace. */
       replaced: replaced.map((old) => old.id),
       /** Warnings for the author, such as a secret in the statement, or an alias that many messages contain. */
-      hints: hintTexts(correctionHints(corrected, omitUndefined({ aliases: correction.aliases }))),
+      hints: hintTexts(await correctionHints(corrected, omitUndefined({ aliases: correction.aliases }))),
     }
   },
 })
@@ -214,7 +215,7 @@ export const beliefs = {
     input: draft,
     run: async ({ memory, view, idempotency }, input) => {
       const remembered = await memory.remember({ scopes: view.homeScopes, ...input, ...idempotency })
-      return { ...remembered, hints: hintsOn(remembered, input) }
+      return { ...remembered, hints: await hintsOn(remembered, input) }
     },
     tool: rememberTool,
   }),
@@ -302,7 +303,7 @@ export const beliefs = {
     input: { id: beliefId, ...correction, expectedVersion: optional(version) },
     run: async (call, { id, ...correction }) => {
       const corrected = await call.memory.correct(await requireBelief(call, id), { ...correction, ...call.idempotency })
-      return { ...corrected, hints: hintTexts(correctionHints(corrected, correction)) }
+      return { ...corrected, hints: hintTexts(await correctionHints(corrected, correction)) }
     },
     tool: correctTool,
   }),

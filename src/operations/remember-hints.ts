@@ -11,14 +11,14 @@ export type RememberHint = {
 }
 
 /** `given`: the name and the aliases that the author gave. */
-export function rememberHints(
+export async function rememberHints(
   { outcome, belief, otherValues, refusedAliases }: RememberResult,
   given: { readonly name?: string | undefined; readonly aliases?: readonly string[] },
-): readonly RememberHint[] {
+): Promise<readonly RememberHint[]> {
   const [which, both] = otherValues.length === 1 ? ['Another belief gives', 'both'] : ['Other beliefs give', 'all']
   const others = `${which} another value of the same thing; ${both} are recalled, the newest first.`
   return [
-    ...statedHints(belief, given.aliases),
+    ...(await statedHints(belief, given.aliases)),
     ...refusedAliases.map((refused) => ({ kind: 'refused alias', text: refusalText(refused) }) as const),
     ...(given.name === undefined && outcome === 'remembered' && !isAlwaysRecalled(belief) ? [derivedName] : []),
     ...(otherValues.length === 0 ? [] : [{ kind: 'other values', text: others } as const]),
@@ -32,24 +32,24 @@ const isAlwaysRecalled = (belief: Belief): boolean =>
 const derivedName: RememberHint = { kind: 'derived name', text: 'The name was derived from the statement.' }
 
 /** The hints for a stored text with these aliases: a secret, and aliases that many messages contain. */
-const statedHints = (belief: Belief, aliases: readonly string[] = []): readonly RememberHint[] => [
-  ...secretHints(belief),
+const statedHints = async (belief: Belief, aliases: readonly string[] = []): Promise<readonly RememberHint[]> => [
+  ...(await secretHints(belief)),
   ...aliasHints(belief, aliases),
 ]
 
 /** The hints for a correction, with the aliases that its author gave. */
-export const correctionHints = (
+export const correctionHints = async (
   { outcome, belief }: CorrectResult,
   { aliases }: { readonly aliases?: readonly string[] },
-): readonly RememberHint[] => (outcome === 'unchanged' ? [] : statedHints(belief, aliases))
+): Promise<readonly RememberHint[]> => (outcome === 'unchanged' ? [] : statedHints(belief, aliases))
 
 /** Warns about new aliases that many messages would contain by chance. */
 export const aliasHints = (belief: Belief, added: readonly string[] = []): readonly RememberHint[] =>
   added.filter((alias) => belief.aliases.includes(alias)).flatMap(everydayHints)
 
 /** Warns about a secret. A person may store one, but should know that every reader of the memory sees it. */
-function secretHints({ name, content, why, aliases }: Belief): readonly RememberHint[] {
-  const secret = findSecretIn({ name, content, why, aliases })
+async function secretHints({ name, content, why, aliases }: Belief): Promise<readonly RememberHint[]> {
+  const secret = await findSecretIn({ name, content, why, aliases })
   if (secret === null) return []
   const text = `The statement seems to contain ${secret}, and every agent that reads this memory can see it.`
   return [{ kind: 'secret', text }]

@@ -1,7 +1,4 @@
-import { yieldToEventLoop } from '../next-turn.ts'
-
-/** Long work yields to the event loop after this many milliseconds, so that a server stays responsive. */
-const sliceMs = 4
+import { sliceMs, yieldToEventLoop } from '../next-turn.ts'
 
 /** Calls `work` for each value in order, and yields to the event loop between two calls when the time slice is over. */
 export async function forEachInSlices<Value>(
@@ -17,16 +14,6 @@ export async function forEachInSlices<Value>(
     await yieldToEventLoop()
     until = performance.now() + ms
   }
-}
-
-/** Runs a generator to its end, and yields to the event loop after a step when the time slice is over. */
-export async function runInSlices<Result>(work: Generator<void, Result>): Promise<Result> {
-  let result: Result | undefined
-  const steps = function* (): Generator<void> {
-    result = yield* work
-  }
-  await forEachInSlices(steps(), () => {})
-  return result as Result
 }
 
 /** Splits a list, for calls that are slow with many values. */

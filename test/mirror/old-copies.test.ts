@@ -7,7 +7,7 @@ import { mirrorFile, mirrorPaths, rebuildState } from '../../src/memory/mirror/s
 import { MirrorDocument } from '../../src/memory/mirror/write/document.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
-it('saving an old copy of the file removes no line that waits or was written later', () => {
+it('saving an old copy of the file removes no line that waits or was written later', async () => {
   using directory = temporaryDirectory()
   const paths = mirrorPaths(directory.path)
   mkdirSync(paths.state, { recursive: true })
@@ -17,7 +17,7 @@ it('saving an old copy of the file removes no line that waits or was written lat
     version(1, '- **kept**: since version 1\n'),
     version(2, '- **kept**: since version 1\n- **late**: waits\n'),
   ]
-  for (const text of texts) saveBase(paths, new MirrorDocument(text), text)
+  for (const text of texts) await saveBase(paths, new MirrorDocument(text), text)
   const state = rebuildState(paths, 'local')
   writeFileSync(join(paths.dir, mirrorFile), `${texts[0]}- **newest**: of the editor\n`)
 

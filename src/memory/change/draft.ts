@@ -169,7 +169,7 @@ export async function refuseSecrets({ actor }: Author, texts: StatementTexts): P
   if (actor === 'person' || actor === 'document') return
   // Imported only when needed, because searches load this module too, and they need no secret rules.
   const { findSecretIn } = await import('../learn/secrets.ts')
-  const secret = findSecretIn(texts)
+  const secret = await findSecretIn(texts)
   if (secret !== null)
     throw invalid(
       `It contains ${secret}, which must not be stored.`,

@@ -4,7 +4,7 @@ import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { informativeWords, questionWordsIn } from '../../search/searchable-text.ts'
-import { describeSecret, redactSecrets } from '../learn/secrets.ts'
+import { findSecretsInSlices, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
 import { reasonToWait, requireRoom } from './authority.ts'
@@ -145,7 +145,8 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   if (name !== undefined) return { ...draft, name, isGiven: true }
   const content = parseText('statement', draft.content, limits.content)
   // Even a person's secret must not become a name: lists show names, and the index contains names and aliases.
-  const shown = redactSecrets(content)
+  const secrets = await findSecretsInSlices(content)
+  const shown = redactSecrets(content, secrets)
   const { nameStatement, openingOf, phrasesOf } = await import('../learn/name-of.ts')
   const isSecret = shown !== content
   if (draft.type === undefined && draft.subtype === undefined) {
@@ -156,7 +157,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   const { name: subject, ...derived } = nameStatement(shown)
   // The subject of the sentence becomes the name. Its phrases and names become aliases, because people use them to ask.
   const forms = phrasesOf(derived.content)
-  const derivedName = isSurfaceForm(subject) ? subject : (describeSecret(content) ?? subject)
+  const derivedName = isSurfaceForm(subject) ? subject : (secrets[0]?.what ?? subject)
   return {
     ...draft,
     ...derived,

@@ -59,7 +59,7 @@ export function modelExtractor(model: ChatModel): Extractor {
     model: `${model.provider}:${model.model}`,
     extract: async (said, signal) => {
       // Secrets are masked before the model sees the message.
-      const heard = { text: maskSecrets(said.text), earlier: (said.earlier ?? []).map(maskSecrets) }
+      const heard = { text: maskSecrets(said.text), earlier: (said.earlier ?? []).map((text) => maskSecrets(text)) }
       if (isOffTheRecord(heard.text))
         return refuseWholeMessage(heard.text, 'off_the_record', 'The message asks not to be kept.')
       if (heard.text.length > maxMessageLength) {

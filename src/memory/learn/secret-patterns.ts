@@ -188,7 +188,7 @@ const expiry =
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** Finds the secrets of a text that is not encoded; they may overlap. Yields after short steps. */
-export function* searchWrittenSecrets(text: string): Generator<void, readonly Secret[]> {
+export function* searchWrittenSecrets(text: string): Generator<void, Secret[]> {
   // Named secrets come first: if two secrets have the same place, the first one's description is used.
   const found: Secret[] = []
   for (const find of [findNamedSecrets, findRandomSecrets])
@@ -217,7 +217,6 @@ export function* searchWrittenSecrets(text: string): Generator<void, readonly Se
     if (!isPlace && !commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
   }
   found.push(...passwordsInTables(text))
-  /** By place, because many windows contain the same password. */
   const beside = new Map<string, Secret>()
   for (const secret of found.filter(({ what }) => what === passwordOrKey)) {
     yield

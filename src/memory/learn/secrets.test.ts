@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { describeSecret, findSecretIn, findSecrets, maskId, maskSecrets, redactSecrets } from './secrets.ts'
+import { searchWrittenSecrets } from './secret-patterns.ts'
+import {
+  describeSecret,
+  findSecretIn,
+  findSecrets,
+  maskId,
+  maskSecrets,
+  maskSecretsInSlices,
+  redactSecrets,
+} from './secrets.ts'
 
 /** Whether the check digit of a card number is right (ISO/IEC 7812). */
 const passesLuhn = (number: string): boolean =>
@@ -404,10 +413,34 @@ it.each([
   expect(maskSecrets(text)).toBe(text)
 })
 
-it('reads the name and the content of a statement together', () => {
-  expect(findSecretIn({ name: 'PIN', content: '4821' })).toBe(describeSecret('PIN: 4821'))
+it('reads the name and the content of a statement together', async () => {
+  expect(await findSecretIn({ name: 'PIN', content: '4821' })).toBe(describeSecret('PIN: 4821'))
   expect(describeSecret('PIN: 4821')).not.toBeNull()
-  expect([findSecretIn({ name: 'page', content: '4821' }), findSecretIn({ content: '4821' })]).toEqual([null, null])
+  expect(await findSecretIn({ name: 'page', content: '4821' })).toBeNull()
+  expect(await findSecretIn({ content: '4821' })).toBeNull()
+})
+
+describe('the search for secrets in a long text', () => {
+  // Each text makes another part of the search slow.
+  const repeated = [
+    'pin ',
+    'pw: aB1!xyzXy7 ',
+    'aB1!aB1! ',
+    'AB12 A1 B2 C3 D4 E5 F6 ',
+    'https://a.b/c?token=a8Kz93mQ1x7 ',
+  ]
+
+  it.each(repeated)('stops for other work after each name and match: %j', (part) => {
+    const stops = (times: number): number => [...searchWrittenSecrets(part.repeat(times))].length
+
+    expect(stops(2_000) - stops(1_000)).toBeGreaterThan(300)
+  })
+
+  it.each(repeated)('masks the same in slices: %j', async (part) => {
+    const text = `token: ａB1c2D3e4F5g6H7i8 ${part.repeat(500)}`
+
+    expect(await maskSecretsInSlices(text)).toBe(maskSecrets(text))
+  })
 })
 
 describe('a secret in an unusual form', () => {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { runToEnd } from '../../next-turn.ts'
-import { runInSlices } from '../../search/slices.ts'
+import { runToEnd, runYielding } from '../../next-turn.ts'
 import { decodeWord, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './randomness.ts'
 import { searchWrittenSecrets } from './secret-patterns.ts'
@@ -8,22 +7,22 @@ import { searchWrittenSecrets } from './secret-patterns.ts'
 /** Every secret in a text, in order and without overlaps. */
 export const findSecrets = (text: string): readonly Secret[] => runToEnd(searchSecrets(text))
 
+/** Like `findSecrets`, and yields to the event loop. */
+export const findSecretsInSlices = (text: string): Promise<readonly Secret[]> => runYielding(searchSecrets(text))
+
 function* searchSecrets(text: string): Generator<void, readonly Secret[]> {
-  const found = [...(yield* searchWrittenSecrets(text)), ...(yield* searchEncodedSecrets(text))]
+  const found = yield* searchDecoded(text)
   if (disguise.test(text)) {
     const { plain, places } = withoutDisguise(text)
-    for (const { start, end, what } of [
-      ...(yield* searchWrittenSecrets(plain)),
-      ...(yield* searchEncodedSecrets(plain)),
-    ])
+    for (const { start, end, what } of yield* searchDecoded(plain))
       found.push({ start: (places[start] as Place).start, end: (places[end - 1] as Place).end, what })
   }
   return withoutOverlaps(text, found)
 }
 
-/** Words in base64 or hexadecimal that decode to a text with a secret. */
-function* searchEncodedSecrets(text: string): Generator<void, readonly Secret[]> {
-  const found: Secret[] = []
+/** Finds secrets, also those in words in base64 or hexadecimal. */
+function* searchDecoded(text: string): Generator<void, Secret[]> {
+  const found = yield* searchWrittenSecrets(text)
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
   for (const { index, 0: word } of text.matchAll(encodedWord)) {
     yield
@@ -63,19 +62,17 @@ const mask = '\u2588'
 export const hasMask = (text: string): boolean => text.includes(mask)
 
 /** The text with its secrets masked; it has the same length. */
-export const maskSecrets = (text: string): string => maskAll(text, findSecrets(text))
+export const maskSecrets = (text: string, found = findSecrets(text)): string =>
+  replaceAll(text, found, (length) => mask.repeat(length))
 
 /** Like `maskSecrets`, and yields to the event loop. */
 export const maskSecretsInSlices = async (text: string): Promise<string> =>
-  maskAll(text, await runInSlices(searchSecrets(text)))
-
-const maskAll = (text: string, found: readonly Secret[]): string =>
-  replaceAll(text, found, (length) => mask.repeat(length))
+  maskSecrets(text, await findSecretsInSlices(text))
 
 export const maskSecret = (secret: string): string => mask.repeat(secret.length)
 
 /** The text for display: an ellipsis in place of each secret. */
-export const redactSecrets = (text: string): string => replaceAll(text, findSecrets(text), () => '…')
+export const redactSecrets = (text: string, found = findSecrets(text)): string => replaceAll(text, found, () => '…')
 
 function replaceAll(text: string, found: readonly Secret[], by: (length: number) => string): string {
   const parts: string[] = []
@@ -102,10 +99,11 @@ export type StatementTexts = {
 }
 
 /** Describes the kind of secret in a statement; null if there is none. Secrets that `known` already contains do not count. */
-export function findSecretIn(told: StatementTexts, known: StatementTexts | null = null): string | null {
+export async function findSecretIn(told: StatementTexts, known: StatementTexts | null = null): Promise<string | null> {
   const knownText = known === null ? '' : textsOf(known).join('\n')
   for (const text of textsOf(told)) {
-    const secret = findSecrets(text).find(({ start, end }) => !knownText.includes(text.slice(start, end)))
+    const found = await findSecretsInSlices(text)
+    const secret = found.find(({ start, end }) => !knownText.includes(text.slice(start, end)))
     if (secret !== undefined) return secret.what
   }
   return null

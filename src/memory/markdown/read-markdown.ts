@@ -53,7 +53,7 @@ export async function readMarkdown(
     const place = `${source}, line ${draft.statement.line}`
     const where = draft.statement.scopes ?? defaults.scopes
     try {
-      refuseSecret({ ...draft, why: draft.statement.why })
+      await refuseSecret({ ...draft, why: draft.statement.why })
       const name = await freeName(ports, user, where, draft, taken)
       if (name === null) continue
       const { why, type } = draft.statement

@@ -58,8 +58,8 @@ export async function findSameStatement(
  * Throws if a text from a file contains a secret: many programs read files, so a secret in one must not become a belief. A secret
  * that the belief `known` already contains may stay.
  */
-export function refuseSecret(told: StatementTexts, known: StatementTexts | null = null): void {
-  const secret = findSecretIn(told, known)
+export async function refuseSecret(told: StatementTexts, known: StatementTexts | null = null): Promise<void> {
+  const secret = await findSecretIn(told, known)
   if (secret === null) return
   throw invalid(
     `The text contains ${secret}, so it was not stored.`,

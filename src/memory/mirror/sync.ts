@@ -167,7 +167,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     const content = document.render()
     // The base has the stored belief instead of a refused line, so that the line still counts as edited.
     const instead = [...left].flatMap(([block, belief]) => (belief === null ? [] : [[block, belief] as const]))
-    saveBase(paths, document, document.render(new Map(instead)))
+    await saveBase(paths, document, document.render(new Map(instead)))
     const signature = mustWrite ? await replaceFile(paths, live, content, ports.now()) : (live?.signature ?? '')
     state.files[mirrorFile] = { signature, hash: contentHashOf(content), items: document.ids().length }
     return mustWrite

@@ -74,9 +74,9 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
 async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readonly PlacedRecord[], readonly string[]]> {
   const warnings: string[] = []
   const taken: PlacedRecord[] = []
-  await forEachInSlices(records, (one) => {
+  await forEachInSlices(records, async (one) => {
     const { provenance, expertise } = one.record
-    const secret = findSecretIn({ ...one.record, domain: expertise?.domain, ...provenance })
+    const secret = await findSecretIn({ ...one.record, domain: expertise?.domain, ...provenance })
     if (secret === null) taken.push(one)
     else warnings.push(`${one.place}: left out. The text contains ${secret}, so it was not stored.`)
   })

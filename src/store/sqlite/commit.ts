@@ -3,7 +3,6 @@ import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
 import { runToEnd, runYielding } from '../../next-turn.ts'
-import { runInSlices } from '../../search/slices.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, resultWithoutWrite } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
@@ -28,7 +27,7 @@ export class StaleCommit extends Error {}
 /** Applies a commit in the transaction of a dry run, which is rolled back. Does not touch the files next to the store. */
 export function applyInDryRun(committing: Committing, commit: Commit): void {
   try {
-    if (commitPrepared(committing, commit, runToEnd(prepareCommit(committing, commit))).outcome === 'committed') return
+    if (commitPrepared(committing, commit, prepareCommit(committing, commit)).outcome === 'committed') return
   } catch (error) {
     if (!(error instanceof StaleCommit)) throw error
   }
@@ -56,13 +55,14 @@ export const isLargeCommit = ({ changes, turns = [], forgottenTurns = [] }: Comm
  */
 export async function commitChanges(committing: Committing, commit: Commit, apart?: Committing): Promise<CommitResult> {
   // Computes hashes and index entries before taking the lock, so that other processes wait less.
-  const prepared = await runInSlices(prepareCommit(committing, commit))
+  const turns = await runYielding(prepareTurns(commit.turns ?? [], committing.random))
+  const prepared = prepareCommit(committing, commit, turns)
   const { connection } = committing
   try {
     const result =
       apart === undefined
         ? await connection.writeInTurn(() => commitPrepared(committing, commit, prepared))
-        : await apart.connection.runExclusively('COMMIT', () => runYielding(commitInParts(apart, commit, prepared)))
+        : await apart.connection.runExclusively('COMMIT', () => runYielding(commitInParts(apart, commit, prepared), 0))
     if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceHead(connection, result.event)
     if (isForgetting(commit)) await scrubSoon(connection)
@@ -73,18 +73,14 @@ export async function commitChanges(committing: Committing, commit: Commit, apar
   }
 }
 
-export function* prepareCommit({ random }: Committing, commit: Commit): Generator<void, PreparedCommit> {
+export function prepareCommit({ random }: Committing, commit: Commit, prepared?: readonly PreparedTurn[]) {
   const changes = checkChanges(commit)
   const written = sealChanges(changes, random)
-  return { changes, written, turns: yield* prepareTurns(commit.turns ?? [], random), key: sealKey(commit.key, random) }
+  const turns = prepared ?? runToEnd(prepareTurns(commit.turns ?? [], random))
+  return { changes, written, turns, key: sealKey(commit.key, random) }
 }
 
-type PreparedCommit = {
-  readonly changes: readonly CheckedChange[]
-  readonly written: ReturnType<typeof sealChanges>
-  readonly turns: readonly PreparedTurn[]
-  readonly key: ReturnType<typeof sealKey>
-}
+type PreparedCommit = ReturnType<typeof prepareCommit>
 
 export const commitPrepared = (committing: Committing, commit: Commit, prepared: PreparedCommit): CommitResult =>
   runToEnd(commitInParts(committing, commit, prepared))

@@ -171,6 +171,32 @@ describe('A SQLite store', () => {
     expect(await turnsDuring(() => heard(text))).toBeGreaterThan((await turnsDuring(() => heard('Another one.'))) + 2)
   })
 
+  it('yields to the event loop while erasing a long turn', async () => {
+    const file = newFile()
+    const store = opening(file)
+    const long = sampleTurn(Array.from({ length: 8_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join(''))
+    const short = sampleTurn('A short turn.')
+    await store.commit(commitOf([], { kind: 'hear', turns: [long, short] }))
+    const other = new DatabaseSync(file)
+    const texts = other.prepare('SELECT count(*) AS count FROM turn_texts')
+    /** The number of turns of the event loop before the transaction ends. */
+    const turnsUntilErased = async (id: string): Promise<number> => {
+      const before = texts.get()?.count
+      let turns = 0
+      const count = (): void => {
+        if (texts.get()?.count !== before) return
+        turns += 1
+        setImmediate(count)
+      }
+      setImmediate(count)
+      await store.commit(commitOf([], { kind: 'forget', forgottenTurns: [id] }))
+      return turns
+    }
+
+    expect(await turnsUntilErased(long.id)).toBeGreaterThan((await turnsUntilErased(short.id)) + 2)
+    other.close()
+  })
+
   it('yields to the event loop while rewriting a large file, after which no byte of the forgotten text is left', async () => {
     const file = newFile()
     const store = opening(file)

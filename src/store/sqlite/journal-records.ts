@@ -162,7 +162,7 @@ export function openJournalRecords(committing: Committing) {
     setPlaces: (user: string, places: TurnPlaces): void => connection.write(() => movePlaces(users.find(user), places)),
     /** Decides a commit without changing the store. Returns the record that the commit would add to the journal, if any. */
     decide(commit: Commit): { readonly result: CommitResult; readonly record: JournalRecord | null } {
-      const prepared = runToEnd(prepareCommit(committing, commit))
+      const prepared = prepareCommit(committing, commit)
       try {
         return connection.write(() => {
           const result = commitPrepared(committing, commit, prepared)

@@ -211,7 +211,7 @@ export function openSyncStore(committing: Committing): SyncStore {
         return Number(found.changes)
       }),
     commitAll: async (user, commits, head) => {
-      const prepared = commits.map((commit) => ({ commit, ...runToEnd(prepareCommit(committing, commit)) }))
+      const prepared = commits.map((commit) => ({ commit, ...prepareCommit(committing, commit) }))
       const newest = await connection.writeInTurn(() => {
         if (journal.head().number !== head) return null
         const userId = users.findOrAdd(user)

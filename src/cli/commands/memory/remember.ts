@@ -88,7 +88,7 @@ export const remember = defineCommand({
     await addVectors(memory)
     const [home = universalScope] = homeScopes
     const notes = [
-      ...hintNotes(remembered, { name, aliases: alias }),
+      ...(await hintNotes(remembered, { name, aliases: alias })),
       isEverywhere &&
         home !== universalScope &&
         `It is about you, so every project has it. To keep it in this one: --scope ${home}`,
@@ -125,7 +125,7 @@ export const correct = defineCommand({
     return {
       document: corrected,
       text: (style) => rememberedText(corrected, style),
-      notes: correctionHints(corrected, { aliases: alias }).map((hint) => hintNote(hint, corrected.belief)),
+      notes: (await correctionHints(corrected, { aliases: alias })).map((hint) => hintNote(hint, corrected.belief)),
     }
   },
 })
@@ -138,14 +138,14 @@ const otherValueText = (other: Belief): string =>
   `Stated ${localDay(other.provenance.at)}: ${shortenText(other.content)} ${nameText(other)}`
 
 /** The hints of the operation, with commands to act on them. */
-function hintNotes(
+async function hintNotes(
   remembered: RememberResult,
   given: { readonly name: string | undefined; readonly aliases: readonly string[] },
 ) {
   const { belief, otherValues } = remembered
   const which = otherValues.length === 1 ? 'it' : 'them'
   return [
-    ...rememberHints(remembered, given).map((hint) => hintNote(hint, belief)),
+    ...(await rememberHints(remembered, given)).map((hint) => hintNote(hint, belief)),
     ...otherValues.map((other) => `  ${otherValueText(other)}`),
     otherValues.length > 0 && `  To replace ${which}, give the same command with --replace.`,
   ]

@@ -154,7 +154,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
     const old = await ports.store.get(user, edit.current.id)
     if (old === null || !isCurrent(old) || (edit.kind === 'correct' && old.version !== edit.current.version))
       return { kind: 'nothing', result: { outcome: 'stale', belief: null } }
-    refuseSecret(edit.fields, old)
+    await refuseSecret(edit.fields, old)
     const belief = beliefFrom(parseDraft(correctedDraft(old, edit.fields)))
     if (edit.kind === 'conflict') {
       const waiting = await ports.store.proposalsFor(user, old.id)
@@ -182,7 +182,7 @@ async function readNewLine(
   user: string,
   { fields, isNamed, isTyped }: Extract<Edit, { kind: 'add' }>,
 ): Promise<NewLine> {
-  refuseSecret(fields)
+  await refuseSecret(fields)
   const { isGiven, ...derived } = isNamed ? { ...fields, isGiven: true } : nameStatement(fields.content)
   const found = derived.aliases.filter((alias) => explainEverydayForm(alias) === null)
   const named = { ...fields, ...derived, aliases: [...new Set([...fields.aliases, ...found])] }

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../../files/leftovers.ts'
 import { prepareOwnPath } from '../../../files/own-files.ts'
-import { maskSecrets } from '../../learn/secrets.ts'
+import { maskSecretsInSlices } from '../../learn/secrets.ts'
 import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
 import { type MirrorPaths, mirrorFile, namesIn, readIfPresent, writeRecord } from './state.ts'
@@ -33,11 +33,11 @@ export const baseOf = (paths: MirrorPaths, text: string): MirrorDocument | null 
   loadBase(paths, new MirrorDocument(text).version() || undefined)
 
 /** Stores the text that store and file agree on. Lines that the person removed from it are removed from older versions too. */
-export function saveBase(paths: MirrorPaths, document: MirrorDocument, text: string): void {
+export async function saveBase(paths: MirrorPaths, document: MirrorDocument, text: string): Promise<void> {
   const own = new Set(document.ownLines({ withNewItems: true }))
   const before = loadBase(paths)?.ownLines({ withNewItems: true }) ?? []
   const removed = new Set(before.filter((line) => !own.has(line)))
-  writeRecord(paths, baseFile(paths, document.version() ?? 0), withoutSecrets(text, own))
+  writeRecord(paths, baseFile(paths, document.version() ?? 0), await withoutSecrets(text, own))
   const versions = versionsOf(paths)
   const max = Math.min(maxBases, Math.max(2, Math.floor(maxBytes / (text.length + 1))))
   for (const old of versions.slice(max)) rmSync(baseFile(paths, old), { force: true })
@@ -50,8 +50,8 @@ export function saveBase(paths: MirrorPaths, document: MirrorDocument, text: str
 }
 
 /** Masks secrets in the person's own lines: they stay in the file but are not copied. Line ends do not change. */
-const withoutSecrets = (text: string, own: ReadonlySet<string>): string => {
-  const hidden = maskSecrets(text)
+const withoutSecrets = async (text: string, own: ReadonlySet<string>): Promise<string> => {
+  const hidden = await maskSecretsInSlices(text)
   if (hidden === text) return text
   return text.replace(/[^\r\n]+/gu, (line, at: number) => (own.has(line) ? hidden.slice(at, at + line.length) : line))
 }

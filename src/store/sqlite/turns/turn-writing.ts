@@ -11,23 +11,14 @@ import { removePostings, writePostings } from './turn-postings.ts'
 
 export type PreparedTurn = ReturnType<typeof sealTurns>[number] & { readonly units: readonly IndexedUnit[] }
 
-/**
- * Computes everything about turns that does not need the store, so that it is locked for a shorter time. Yields after each
- * passage.
- */
-export function* prepareTurns(
-  turns: readonly NewTurn[],
-  random: (bytes: number) => Uint8Array,
-): Generator<void, readonly PreparedTurn[]> {
-  const prepared: PreparedTurn[] = []
-  for (const sealed of sealTurns(turns, random)) {
-    const units: IndexedUnit[] = []
-    for (const passage of passagesOf(sealed.turn.text)) {
+/** Computes everything about turns that does not need the store, so that it is locked for a shorter time. Yields after each passage. */
+export function* prepareTurns(turns: readonly NewTurn[], random: (bytes: number) => Uint8Array) {
+  const prepared = sealTurns(turns, random).map((sealed) => ({ ...sealed, units: [] as IndexedUnit[] }))
+  for (const { turn, units } of prepared)
+    for (const passage of passagesOf(turn.text)) {
       units.push(countTerms(passage))
       yield
     }
-    prepared.push({ ...sealed, units })
-  }
   return prepared
 }
 
@@ -92,9 +83,7 @@ const lastUserText = (connection: Connection, userId: number, session: string, a
     [userId, session, Date.parse(at)],
   ) ?? null
 
-/** Max terms that are collected without yielding. Writing the row of a passage takes as long as collecting `termsPerRow` terms. */
-const termsAtOnce = 10_000
-const termsPerRow = 200
+const passagesAtOnce = 10
 
 type EventOfUser = { readonly userId: number; readonly event: number }
 
@@ -184,15 +173,10 @@ export function openTurnIndexer(connection: Connection) {
   const removed = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
 
-  let collected = 0
-
   function* add({ row, scope, units, turn }: SpokenTurn & { readonly units: readonly IndexedUnit[] }): Generator<void> {
     for (const [passage, unit] of units.entries()) {
       postings.add(scope, row + passage, [unit])
-      collected += unit.length + termsPerRow
-      if (collected < termsAtOnce) continue
-      yield
-      collected = 0
+      if ((row + passage + 1) % passagesAtOnce === 0) yield
     }
     count(scope, units, turn, 1)
     if (turn.speaker === null) return
