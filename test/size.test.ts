@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget needs a separate commit that explains why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_150,
+  '': 1_160,
   adapters: 680,
   beliefs: 900,
   cli: 14_860,
