@@ -15,7 +15,8 @@ const seed = 20_261
 const clients = 8
 const kills = count(150)
 const retriedOperations = count(1_000)
-const maxRssMegabytes = 400
+/** The embedding model and its thread need a large part of it. */
+const maxRssMegabytes = 650
 const maxLogMegabytes = 32
 
 /** A belief with the state that its only writer expects. */
