@@ -30,7 +30,7 @@ const resultsPath = join(root, 'test-results', 'full-counts.json')
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, list: { type: 'boolean', default: false } } })
 
-/** The test files that the table of the forty tests names. A name without a folder is in the folder of the file before it. */
+/** The test files that the table of the forty tests names. A name without a folder refers to the folder of the previous file. */
 function testFiles(): readonly string[] {
   const table = readFileSync(join(root, 'docs/reliability.md'), 'utf8')
   const section = table.slice(table.indexOf('## The forty tests'), table.indexOf('## Text made to be slow'))

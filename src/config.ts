@@ -139,7 +139,7 @@ export const settingNames = Object.keys(settingsSchema) as readonly SettingName[
 export const environmentName = (setting: string): string =>
   `CREDENCE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
-/** Variables that are not settings. They are read elsewhere, some of them to find the settings or to report errors in them. */
+/** Variables that are not settings. Other code reads them, some before the settings are known: to find the settings, or to report errors in them. */
 const otherVariables = ['CREDENCE_DIR', 'CREDENCE_STORE', 'CREDENCE_DEBUG', 'CREDENCE_MODEL_KEY']
 
 /** The settings that one source gives. */

@@ -30,7 +30,7 @@ export function offsetIn(time: string): number | null {
   return sign === undefined || offset === 0 ? null : sign === '-' ? -offset : offset
 }
 
-/** Parses a time. A date without a time means its start for `since` and its end for `until`, in the time zone of the process. */
+/** Parses the value of `since` or `until`; throws if it is not a time. A date without a time means its start for `since` and its end for `until`, in the time zone of the process. */
 export function parseTime(what: 'since' | 'until', given: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/u.test(given)
   const time = !isDay ? Date.parse(given) : what === 'since' ? startOfDay(given) : startOfDay(given, 1) - 1

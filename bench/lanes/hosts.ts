@@ -116,7 +116,7 @@ type MeasureRequest = {
 /** The number of beliefs, and also of turns. */
 const memorySize = 1_000
 
-/** Fills a memory and computes its vectors, because a prompt waits for the text that is being indexed. Returns its directory. */
+/** Fills a memory and computes its vectors in advance; otherwise a measured prompt would wait for texts that are being indexed. Returns its directory. */
 async function indexedMemory(stores: FilledStores): Promise<string> {
   const { dir } = await stores.copyWithTurns(memorySize, memorySize)
   const ports = openPorts(dir, { semantic: 'on', isOneShot: true })

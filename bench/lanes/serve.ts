@@ -133,7 +133,7 @@ async function startBareRoute(answerBytes: number): Promise<{ child: ChildProces
   return { child, ask: (message) => poster('/', { message, scopes: [benchScope] }) }
 }
 
-/** The size of the server's response. The bare route sends a response of the same size. */
+/** The size of the server's response. The bare route, with which it is compared, sends a response of this size. */
 const sizeOfAnswer = (server: { readonly ask: Ask }, message: string): Promise<number> => server.ask(message)
 
 function started(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {

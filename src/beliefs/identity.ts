@@ -38,7 +38,7 @@ export const statementKey = (text: string): string =>
 export const hasName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>
   nameKey(belief.name) === nameKey(name) && belief.scopes.some((scope) => scopes.includes(scope))
 
-/** Appends `additions` to the aliases. Leaves out spellings of the name and of aliases before them. */
+/** Appends `additions` to the aliases. Drops every entry that has the same key as the name or an earlier entry. */
 export function mergeAliases(
   name: string,
   aliases: readonly string[],

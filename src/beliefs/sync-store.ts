@@ -52,7 +52,7 @@ export type SyncStore = {
   /** Those of the ids under which a turn was ever stored, even if the turn was forgotten later. */
   turnIds(user: string, ids: readonly string[]): Promise<ReadonlySet<string>>
   hasForgottenTexts(user: string): Promise<boolean>
-  /** Those of the fingerprints that are stored, each with the stamp of the event that forgot its text. */
+  /** The given fingerprints that are stored, each with the stamp of the event that forgot its text. */
   forgottenTexts(user: string, fingerprints: readonly string[]): Promise<ReadonlyMap<string, EventStamp | null>>
   /** All fingerprints, by user. */
   allForgottenTexts(): Promise<ReadonlyMap<string, readonly string[]>>

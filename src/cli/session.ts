@@ -97,7 +97,7 @@ export type MemoryPlaces = {
   readonly inDirectory: (directory: string) => Session
 }
 
-/** Opens memories and stores. The session closes the memories that the caller does not. */
+/** The ways in which a command opens memories and stores. The session closes the memories that the caller does not. */
 export type OpenMemories = {
   /** Opens the memory for writing. Creates it if there is none. */
   readonly writing: (options: StandpointOptions) => Promise<Memory>

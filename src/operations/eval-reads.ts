@@ -153,7 +153,7 @@ export function evalReads({ evals, background }: Installation, clock: () => numb
       // Tasks that were named individually belong to no pack.
       const mayBeTask = pack === undefined || pack.manifest?.runner === 'task'
       const work = mayBeTask ? await tasksOf(id, shown) : []
-      // In the order in which the run lists them.
+      // The failing cases, in the order in which the page of the run lists them.
       const failing = (await archive.cases(id)).records
         .filter(({ verdict }) => verdict !== 'pass')
         .sort(compareWorstFirst)

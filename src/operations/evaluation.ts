@@ -57,7 +57,7 @@ const evalOperation = <Name extends keyof typeof evalInputs, const Http extends 
   http,
   status,
   input: evalInputs[name],
-  // `input` belongs to the operation of the same name.
+  // `input` is `never`, because TypeScript cannot see that it is the input of the operation called `name`.
   run: (call: Call, input: never) =>
     readsOf(call).then((all): Promise<object> => all[name](input)) as Promise<Awaited<ReturnType<EvalReads[Name]>>>,
 })

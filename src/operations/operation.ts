@@ -99,7 +99,7 @@ export type Tool = {
   readonly title: string
   /** Explains when to use the tool, and when not. */
   readonly description: string
-  /** Whether it can destroy something. Only for tools that write. */
+  /** Whether it can overwrite or remove stored data. Only for tools that write. */
   readonly isDestructive?: boolean
   readonly input: Fields
   readonly run: (call: AgentCall, input: never) => Promise<object>

@@ -5,7 +5,7 @@ const newline = 10
 /** The file with the sorted list, one word per line; read on the first look-up. */
 let list: Buffer | undefined
 
-/** Max look-ups in the file. After them, as in a server or an import, the words are loaded into a set. */
+/** Max look-ups in the file. After that many, as happens in a server or an import, the words are loaded into a set. */
 const maxFileLookUps = 5_000
 let asked = 0
 let words: ReadonlySet<string> | undefined

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Refusal, WriterOptions, WriterReport } from './writer.ts'
 
-/** Hundreds of writers are started; compiling them once is enough. */
+/** The compile cache of the writers: hundreds of them are started, but their code is compiled only once. */
 const compiled = join(tmpdir(), 'credence-compiled-writers')
 
 const program = fileURLToPath(new URL('writer.ts', import.meta.url))

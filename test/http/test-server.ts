@@ -26,7 +26,7 @@ export type Asker = 'program' | 'agent' | 'page' | 'page without header' | 'nobo
 type Sent = {
   readonly as?: Asker
   readonly body?: unknown
-  /** Sent unchanged, instead of a value as JSON. */
+  /** Sent unchanged, in place of `body`, which is sent as JSON. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }

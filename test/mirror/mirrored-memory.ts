@@ -38,8 +38,8 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
       writeFileSync(path(name), after)
     },
     /**
-     * Syncs, and lets pending background syncs run: the memory checks the file shortly after its last change, and would otherwise apply
-     * the next edit before the next call.
+     * Syncs, and then waits for the lock, so that a background sync runs now: the memory checks the file shortly after
+     * each change, and a late check would apply the test's next edit before its next call.
      */
     sync: async (request: Partial<MirrorRequest> = {}) => {
       const synced = await syncMirror(ports, { dir, user: 'local', settle: true, authority, ...request })
@@ -72,7 +72,7 @@ export const personalMemory = (options: Partial<MemoryOptions> = {}) =>
 /** The result of a sync without edits. */
 export const nothingTaken = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0 }
 
-/** The line of the file that begins an item. */
+/** The line on which the item called `name` begins. */
 export const lineOf = (text: string, name: string): string =>
   text.split('\n').find((line) => line.includes(`**${name}**`)) ?? ''
 

@@ -43,8 +43,8 @@ export async function findInTranscript(
 }
 
 /**
- * The messages from a prompt until the next, which may have come while hooks were switched off, or in a directory with a different
- * memory. Hosts record a prompt before or after its hook.
+ * The messages from a prompt up to the next one. The hooks may not have seen that next prompt: they may have been
+ * switched off, or it was sent in a directory with a different memory. Hosts record a prompt before or after its hook.
  */
 function turnSince(messages: readonly HostMessage[], prompted: string): readonly HostMessage[] {
   const later = messages.filter(({ at }) => at === null || at >= Date.parse(prompted))

@@ -106,8 +106,8 @@ const versions = [
 ] as const
 
 /**
- * Evaluates the versions of an invented memory, dated over two weeks, and accepts one as the baseline, so that the pages
- * of the demo show a regression: the last version compares strings, and fails on typos.
+ * Evaluates several versions of an invented memory, with dates spread over two weeks, and accepts one as the baseline.
+ * The last version only compares strings and fails on typos, so that the pages of the demo show a regression.
  */
 export async function evaluateExample(session: Session, root: string, signal: AbortSignal): Promise<void> {
   const { systems, packsDirectory } = await session.evaluation()

@@ -57,7 +57,7 @@ export async function openServedStore(
   const isRecordingShadows = isDemo || recordsShadows(settings)
   // A message that is tried on a page does not count as a use of the memory.
   const { counter: _counter, ...uncounted } = ports
-  /** Memories with shadow records, by author. Closing one only writes its pending records; requests may continue to use it. */
+  /** Memories that write shadow records, by author. Closing one only writes its pending records; requests may continue to use it. */
   const watched = new RecentMap<Memory>(maxAuthors, (memory) => void memory.close())
   const plain = (author: Author): Memory => ({
     ...memoryFrom(author.origin === 'dashboard' ? uncounted : ports, { user, scopes, agent: null, author }),

@@ -57,7 +57,7 @@ export const caseLogPath = (root: string, runId: string): string => join(runFold
 export const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
 export const baselinePath = (root: string, snapshotId: string): string =>
   join(root, 'baselines', `${safeId(snapshotId, 'snapshotId')}.json`)
-/** The day of a timestamp. Shadow records are stored in one folder per day. */
+/** The UTC day of a timestamp, such as 2026-05-08. Shadow records are stored in one folder per day. */
 export const dayOf = (timestamp: string): string => new Date(timestamp).toISOString().slice(0, 10)
 export const shadowPath = (root: string, recordedAt: string, traceId: string): string =>
   join(root, 'shadow', dayOf(recordedAt), `${safeId(traceId, 'traceId')}.json`)

@@ -7,7 +7,7 @@ import { eraseCases, ownPack } from '../pack/capture.ts'
 import { runPath, treePath } from './documents.ts'
 import { readArtifact, readJson } from './parse-artifact.ts'
 
-/** Min length of a text to erase from runs of other packs. They never contained this memory, so a shorter match is a coincidence. */
+/** Min length of a text to erase from runs of other packs. Runs of other packs were not made from this memory, so a shorter match in them is a coincidence. */
 const minLengthInOthers = 16
 
 /**

@@ -47,7 +47,7 @@ export class Corpus {
     return new Set(pinned.map(({ id }) => id))
   }
 
-  /** The participants of the relations in `found` that may be shown and are not yet in `found`. */
+  /** The participants of the relations in `found` that may be shown, except those that are already in `found` or pinned. */
   participantsOf(found: readonly BeliefRecord[], from: Standpoint): readonly BeliefRecord[] {
     const present = new Set([...found.map(({ id }) => id), ...this.pinnedIds(from)])
     const showable = this.all().filter((belief) => isShowable(belief, from))

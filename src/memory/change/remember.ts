@@ -344,7 +344,7 @@ export function isSameWish(a: Belief, b: Belief): boolean {
   return isSameStatement(a.content, b.content) && wish(a) === wish(b)
 }
 
-/** Marks a belief as superseded. A superseded candidate no longer waits. */
+/** Marks a belief as superseded. A superseded candidate no longer waits for confirmation. */
 export const supersedeBelief = (belief: Belief, successor: Belief, at: string) =>
   reviseChange(belief, at, { status: 'superseded', supersededBy: successor.id, candidate: false })
 

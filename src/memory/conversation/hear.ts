@@ -195,7 +195,7 @@ function learnable(
   now: Date,
 ): Extraction | null {
   if (learn === 'nothing' || (turn.speaker !== null && turn.speaker !== user)) return null
-  // Plain statements count only in recent messages: in an old message, such as an imported one, they are not a newer value.
+  // Plain statements count only in recent messages: one in an old message, such as an imported one, is no newer than the known value.
   const fresh = Date.parse(turn.at) > now.getTime() - maxAgeOfStatementMs ? statements : []
   if (findings.length + found.refused.length + fresh.length === 0) return null
   const isDoubtful = learn === 'review'

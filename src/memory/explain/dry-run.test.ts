@@ -54,7 +54,7 @@ const edits: fc.Arbitrary<Edits> = fc.oneof(
   fc.record({ addAliases: fc.tuple(form), scopes, pinned: fc.boolean() }),
 )
 
-/** A belief without the fields that only a real change affects. */
+/** A context whose beliefs lack the fields that only a real change affects. */
 const comparable = ({ pinned, questions, relevant, ...rest }: Context) => ({
   ...rest,
   pinned: pinned.map(lasting),

@@ -29,7 +29,7 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
 /** Max sentences of a message that contains nothing but requests. */
 const maxRequestSentences = 2
 
-/** Not an ellipsis, a picture or a question mark of another script. rules.ts knows the plain question mark. */
+/** Excludes "…", emoji and question marks of other scripts. A plain question mark is allowed, because rules.ts handles it. */
 const isStatementEnd = /[\p{L}\p{M}\p{N}\p{Sc}\p{Sm}\p{Sk}%#.!?][\p{Pe}\p{Pf}"'*_]{0,8}\s{0,8}$/u
 /** Two tags, as below a post. */
 const hasTags = /\s#\p{L}.*\s#\p{L}/u

@@ -34,8 +34,8 @@ const kindPairs = [
 
 /**
  * How much more likely a text consists of random characters than of words, names and numbers that people write, in
- * bits. For each run of letters and digits, this is its information as words minus its information as random characters
- * of its alphabet.
+ * bits. The sum over all runs of letters and digits: the bits that encode the run as words, minus the bits that encode
+ * it as random characters of its alphabet.
  */
 export function randomness(text: string): number {
   let bits = 0

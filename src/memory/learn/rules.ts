@@ -160,7 +160,7 @@ function pointsElsewhere(content: string): boolean {
   })
 }
 
-/** A period of the calendar, which the date of a statement resolves. */
+/** Whether a word names a period, such as "week"; the date of the statement tells which one is meant. */
 const isPeriod = (word: string): boolean =>
   calendarWords.has(word) ||
   /^(?:time|moment|morning|afternoon|evening|night|days?|weeks?|weekends?|months?|quarter|years?|spring|summer|autumn|winter)$/u.test(

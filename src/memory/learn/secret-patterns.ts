@@ -126,7 +126,7 @@ const patterns: readonly SecretPattern[] = [
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
     isSecret: (value) => /\d/u.test(value) || equalGroups.test(value),
   },
-  // A password of several words and a number. A number that counts a plural noun is not part of one.
+  // A password of several words and a number. A number before a plural noun is a count, not part of a password.
   {
     pattern:
       /\bpass(?:word|code)(?:\s{1,4}(?:for|of|to|on)\s{1,4}[^:=\n,.]{1,60}?)?\s{0,4}(?:is|was|:|=)\s{0,4}(?<value>(?:[\p{L}\p{N}-]{2,20} ){1,5}[\p{L}\p{N}-]{2,20})(?=[,.;!?\n]|$)/dgiu,

@@ -12,8 +12,8 @@ export type FeedbackItem = FeedbackCount & ({ readonly belief: Belief } | { read
 export type FeedbackRequest = BeliefReference & { readonly author: Author; readonly verdict: FeedbackVerdict }
 
 /**
- * Counts whether a recalled belief or turn was useful to the person. Only a person can give feedback. The counts are a report:
- * recall does not depend on them.
+ * Counts whether a recalled belief or turn was useful to the person. Only a person can give feedback. The counts are
+ * only reported; recall does not depend on them.
  */
 export async function giveFeedback(ports: Ports, request: FeedbackRequest): Promise<FeedbackItem> {
   const { user, verdict, author } = request
@@ -44,7 +44,7 @@ export async function listFeedback(ports: Ports, user: string): Promise<readonly
 export const feedbackOn = async ({ counts }: Ports, user: string, id: string): Promise<FeedbackCount | null> =>
   (await counts?.feedback(user, [id]))?.[0] ?? null
 
-/** A belief may be called "t-shirt", so beliefs are tried first. */
+/** Ids of turns begin with "t-", but the name of a belief may too, such as "t-shirt", so beliefs are tried first. */
 async function findItem(ports: Ports, request: BeliefReference) {
   const { user, reference } = request
   if (!reference.startsWith('t-')) return { belief: await findBelief(ports, request) }

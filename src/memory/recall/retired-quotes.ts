@@ -38,7 +38,7 @@ export async function findRetirement(store: Store, view: View, said: Said): Prom
   const retired = await sharing('only')
   if (retired.length < maxCompared && !retired.some((belief) => states(said, belief))) return null
   const stating = (await sharing(true)).filter((belief) => states(said, belief))
-  // If a belief that states it is current, the person may have returned to the old statement.
+  // If a current belief makes the same statement, the person may have returned to it.
   if (stating.length === 0 || stating.some(isCurrent)) return null
   for (const old of stating) {
     const retirement = await retirementBy(store, view, old)

@@ -28,7 +28,7 @@ export type SyncTarget = {
   readonly lastSyncAt: string
   /** The number of the newest event in the journal at the time of that sync. */
   readonly head: number
-  /** The age identity of a folder, or the token of a server. */
+  /** The secret: the identity (private key, as in the `age` format) of a synced folder, or the token of a server. */
   readonly secret?: string
 }
 

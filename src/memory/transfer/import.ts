@@ -272,7 +272,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** Whether the record claims that a person's belief replaced it. A file must not, because it would correct people's statements. */
+  /** Whether the record claims that a person's belief replaced it. A file must not claim that, because it would thereby correct people's statements. */
   async function isReplacedByHigher({ user, supersededBy }: BeliefRecord): Promise<boolean> {
     if (ceiling === 'person' || supersededBy === null) return false
     const successor = changes.get(supersededBy)?.after ?? (await ports.store.get(user, supersededBy))

@@ -22,7 +22,7 @@ export function findPaste(message: string): number {
       for (const sentence of sentencesOf(line)) {
         if (opensQuotation.test(sentence.text)) return start + sentence.start
         if (asksToWorkOnText(sentence.text)) return start + sentence.end
-        // "Here is what he wrote. …" also announces the rest of its line.
+        // "Here is what he wrote. …": after such an announcement, the pasted text may begin on the same line.
         if (announcesRest(sentence.text) && /\S/u.test(line.slice(sentence.end))) return start + sentence.end
       }
       const opened = /[:：]\s{0,4}(?=["“„«{[<])/u.exec(line)

@@ -97,7 +97,7 @@ export function findHeaviestRows(
   )
 }
 
-/** The weights of lower counts are computed only once, because most terms occur fewer times than this in a unit. */
+/** The weights of counts below this are computed in advance, because most terms occur fewer times in a unit. */
 const maxFastCount = 16
 
 function addWeights(totals: Float32Array, { rows, counts }: TermPostings, lowest: number, weight: number): void {

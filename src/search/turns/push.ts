@@ -127,7 +127,7 @@ const levelOrder = { sure: 0, perhaps: 1 }
 const withoutRepeats = (quotes: readonly PushedQuote[]): readonly PushedQuote[] =>
   quotes.filter(({ text }, at) => quotes.findIndex((other) => other.text === text) === at)
 
-/** The ranked turns, each with the probability that it helps, and the probability that one of the best helps. */
+/** The ranked turns, each with the probability that it helps, and the probability that at least one of the best turns helps. */
 export type PushDecision = {
   readonly ranked: readonly ScoredMessage[]
   readonly explanations: readonly Explanation[]

@@ -22,7 +22,7 @@ export type Question = {
   readonly asksHowMany: boolean
   readonly asksFirst: boolean
   readonly asksLast: boolean
-  /** Whether it asks for changes. */
+  /** Whether it asks what has changed, for example what was added, modified or created. */
   readonly asksChange: boolean
   /** Whether it refers to steps of an agent's work. */
   readonly asksSteps: boolean

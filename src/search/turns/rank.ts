@@ -128,7 +128,7 @@ export async function updatesOfFirst(
   return findUpdates(index, compared, heads, { ...ranking, terms }, model)
 }
 
-/** Moves turns that are likely enough to update an older one before it, and returns all turns in the new order. */
+/** Moves each turn that is likely enough to be an update in front of the older turn that it updates, and returns all turns in the new order. */
 export function placeNewest(
   scored: readonly ScoredMessage[],
   updates: ReadonlyMap<number, readonly LikelyUpdate[]>,
@@ -208,8 +208,8 @@ async function rankedSteps(
       ])
       const passage = turn.text.slice(0, maxUnitLength)
       const sentences = () => findSentencesHolding(passage, wanted)
-      // A question about steps is about the whole trajectory; otherwise a step without a word of the question is left
-      // out.
+      // If the question is about steps, the whole trajectory counts; otherwise, steps without a word of the question
+      // are left out.
       if (question.asksSteps || scores[at]?.value !== 0)
         ranked.push({
           unit,

@@ -4,7 +4,7 @@ import { isAskingTerm } from './terms.ts'
 
 const rarePoints = 10
 
-/** The terms with each number of points, separated by spaces. */
+/** For each number of points, the terms that have it, separated by spaces. */
 let bands: readonly (readonly [points: number, terms: string])[] | undefined
 
 /**

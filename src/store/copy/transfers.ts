@@ -22,7 +22,7 @@ export async function openSqliteTransfer(options: SqliteStoreOptions): Promise<J
   }
 }
 
-/** Translates a PostgreSQL statement to SQLite: the tables there are in no schema, and parameters have no numbers. */
+/** Translates a PostgreSQL statement to SQLite, where tables belong to no schema and parameters have no numbers. */
 const toSqlite = (sql: string): string => sql.replaceAll('credence.', '').replaceAll(/\$\d+/gu, '?')
 
 export async function openPostgresTransfer(options: ConnectionOptions): Promise<JournalTransfer> {

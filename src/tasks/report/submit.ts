@@ -67,7 +67,7 @@ export type SubmissionRequest = {
   readonly file: { readonly name: string; readonly bytes: Uint8Array } | null
 }
 
-/** The requests in order. The last one refers to the uploads by the arena's names for them, if those are in `done`. */
+/** The requests in order. The last request refers to the uploads by the names that the arena gave them, if `done` contains these. */
 export function submissionRequests(
   submission: Submission,
   { markdown, artifact, report }: Bundle,
@@ -166,7 +166,7 @@ function finishedSteps(path: string, { report: { hashes } }: Bundle): readonly D
   throw conflict('The report of this run has changed since its submission began.', hint)
 }
 
-/** Sends a request. Retries if the server or the connection fails; a refusal is final. */
+/** Sends a request, at most `maxAttempts` times. Retries if the server or the connection fails; a refusal is final. */
 async function send(request: SubmissionRequest, options: SubmitOptions): Promise<DoneStep> {
   const { key, signal, wait } = options
   let problem = ''

@@ -167,7 +167,7 @@ function hasLiving(group: number): boolean {
   })
 }
 
-/** Signals the group. False if none of its processes is left. */
+/** Sends a signal to the process group; 0 only checks whether the group exists. False if none of its processes is left. */
 function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, name)

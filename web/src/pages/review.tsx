@@ -16,7 +16,7 @@ import { askDecision, Decision, decide, ProposalText } from './beliefs/proposal.
 
 type ReviewItem = RouteAnswer<'review'>['items'][number]
 
-/** All decisions that wait for a person. They are made one by one with keys, or several at once. */
+/** All decisions that wait for a person. They are made one by one with the keyboard, or several at once. */
 export function ReviewPage() {
   const found = useResource('review', (signal) => ask('review', { query: { limit: 200 }, signal }), {
     freshness: journalHead.value,

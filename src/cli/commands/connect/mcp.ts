@@ -67,7 +67,7 @@ function readHost(given: string): string {
   throw new UsageError(`"${given.slice(0, 80)}" is not a name of a program. Use up to 60 letters, digits and . _ @ -.`)
 }
 
-/** Max authors with names of their own. Any further programs write under the name of unnamed clients. */
+/** Max authors with names of their own. Any further programs write under one shared name, that of clients without a name. */
 const maxAuthors = 32
 
 /** The options of the MCP server. Without --host, each program writes under the name that it gives itself. */

@@ -18,8 +18,8 @@ import type { MirrorDocument } from '../write/document.ts'
 import type { Edit, MergePlan } from './plan.ts'
 
 /**
- * The authority of edits in the file. Any program can write to a file, so they have a document's authority, unless the person
- * declares that no other program writes to it.
+ * The authority of edits in the file. Any program can write to a file, so edits have a document's authority, unless the
+ * person declares that no other program writes to this file.
  */
 export type MirrorAuthority = 'document' | 'person'
 

@@ -7,7 +7,7 @@ import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
 import { type MirrorPaths, mirrorFile, namesIn, readIfPresent, writeRecord } from './state.ts'
 
-/** Max old versions of the file to keep. They tell an editor that saves an old copy from one that deletes lines. */
+/** Max old versions of the file to keep. With them, an editor that saved an old copy can be told apart from one that deleted lines. */
 const maxBases = 20
 const maxBytes = 1_000_000
 

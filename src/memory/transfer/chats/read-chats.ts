@@ -10,7 +10,7 @@ import { type ChatFormat, type ChatTurn, StepJoiner } from './chat.ts'
 import { chatgptConversation, claudeConversation } from './exports.ts'
 import { turnOfLine, unknownFields } from './json-lines.ts'
 
-/** An item of a file, in the order of the file. `bytes`: how much of the file has been read. */
+/** One item of a file; items come in the order of the file. `bytes`: how much of the file has been read. */
 export type ChatItem =
   | (ChatTurn & { readonly kind: 'turn'; readonly line: number; readonly bytes: number })
   | { readonly kind: 'problem'; readonly line: number; readonly bytes: number; readonly reason: string }
