@@ -206,6 +206,7 @@ export function compose(
     settings,
     evalRoot,
     storeFile,
+    serverOf,
     formerProjectNotes: async (options, opened) => {
       const { dir, scopes } = locate(options)
       if (!isProjectActive(scopes)) return []

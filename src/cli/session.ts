@@ -91,6 +91,8 @@ export type MemoryPlaces = {
   readonly evalRoot: (options: LocationOptions) => string
   /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
   readonly storeFile: (dir: string) => Promise<string>
+  /** The address of the PostgreSQL store of a memory; undefined for SQLite. */
+  readonly serverOf: (dir: string) => string | undefined
   /** Notes for a project without beliefs that probably has some under an earlier path. */
   readonly formerProjectNotes: (options: LocationOptions, memory: Memory) => Promise<readonly string[]>
   /** A session as if the program had been started in another directory. Closed together with this one. */

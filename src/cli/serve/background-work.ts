@@ -66,6 +66,11 @@ export function backgroundWork(
   const stopping = new AbortController()
   let checking: Progress | null = null
   let running: { readonly pack: string; readonly ended: Promise<void> } | null = null
+  // Not an argument: every user of the machine can read arguments, and the address may contain a password.
+  const storeEnvironment = (): Readonly<Record<string, string>> => {
+    const store = session.places.serverOf(dir)
+    return store === undefined ? {} : { CREDENCE_STORE: store }
+  }
 
   const begin = async (pack: string): Promise<{ readonly runId: string; readonly ended: Promise<void> }> => {
     const { newRunId } = await import('../../eval/run/run.ts')
@@ -102,11 +107,10 @@ export function backgroundWork(
       const onProgress = (progress: Progress): void => {
         checking = progress
       }
-      const { stdout, stderr } = await runProgram(session, argv, { signal: stopping.signal, onProgress }).finally(
-        () => {
-          checking = null
-        },
-      )
+      const options = { env: storeEnvironment(), signal: stopping.signal, onProgress }
+      const { stdout, stderr } = await runProgram(session, argv, options).finally(() => {
+        checking = null
+      })
       const examined = Examined.safeParse(parseJson(stdout))
       if (examined.success) return examined.data
       throw unavailable('The memory could not be checked.', stderr.trim().slice(0, 500) || 'Run `credence doctor`.')
@@ -125,7 +129,8 @@ export function backgroundWork(
     /** Syncs with every target of earlier syncs. */
     sync: async () => {
       const argv = ['sync', '--dir', dir, '--user', user]
-      const { exitCode, stderr } = await runProgram(session, argv, { signal: stopping.signal })
+      const options = { env: storeEnvironment(), signal: stopping.signal }
+      const { exitCode, stderr } = await runProgram(session, argv, options)
       if (exitCode !== exitCodes.fine) onProblem(`sync: ${stderr.trim()}`)
     },
     stop: async () => {
