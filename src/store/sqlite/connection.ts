@@ -185,7 +185,7 @@ export class Connection {
     this.run('ROLLBACK')
   }
 
-  /** Runs statements that take effect together, durably, when this returns; or not at all. Blocks while another process writes. */
+  /** Runs statements in one transaction that is durable when this returns, and rolled back on an error. Blocks while another process writes. */
   write<Result>(work: () => Result): Result {
     this.#prepareToWrite()
     return this.#writeWith(() => this.run('BEGIN IMMEDIATE'), work)
@@ -268,7 +268,7 @@ export class Connection {
     }
   }
 
-  /** A copy of the database in memory. */
+  /** A database in memory with the same contents; changes to it do not reach the file. */
   copyInMemory(): DatabaseSync {
     return openBytes(this.#database().serialize())
   }
@@ -436,10 +436,10 @@ const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQL
 /** Max parameters in one statement of `insertMany`; longer statements cost more than they save. */
 const maxParameters = 160
 
-/** The rows that are read at once, from a table that may be long. */
+/** Max rows that are read at once from a table that may be long. */
 export const pageSize = 500
 
-/** The rows of a query that is repeated from the last row of each page on. */
+/** Reads rows page by page. `read` returns the rows after `last`, or the first rows if `last` is undefined. */
 export function* readPages<Row>(read: (last: Row | undefined, size: number) => readonly Row[]): Generator<Row> {
   for (let last: Row | undefined; ; ) {
     const page = read(last, pageSize)
