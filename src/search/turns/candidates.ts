@@ -48,7 +48,7 @@ export type TurnCandidate = {
   readonly passage: string
   /** The sentences of the passage, each with the terms of the question that it contains. */
   readonly sentences: readonly HoldingSentence[]
-  /** BM25 of its own words, 0 to 1. */
+  /** BM25 of the unit's own words, from 0 to 1. */
   readonly words: number
   /** The terms of the message that the unit contains. `before`: the other terms that the previous turn contains. `after`: the rest that the next turn contains. */
   readonly own: ReadonlySet<string>

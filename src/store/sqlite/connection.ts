@@ -46,7 +46,7 @@ export class Connection {
     this.#files = identityOf(this.file)
   }
 
-  /** Registers a callback for clearing a cache: it is called whenever the store may have changed. */
+  /** Registers a callback that clears a cache. It is called whenever the store may have changed. */
   onChange(forget: () => void): void {
     this.#caches.push(forget)
   }

@@ -74,7 +74,7 @@ function countMatches(
   const { terms, rowsOf, atLeast, needsAll } = query
   // No term contains a quotation mark.
   const asked = terms.map((term) => `"${indexedTerm(userId, term)}"`)
-  // FTS5 finds the beliefs with all terms faster than those with each term, which are needed only to order two or more hits.
+  // FTS5 finds the beliefs with all terms fast. The slower query for each term is needed only to order two or more hits.
   const withAll = needsAll ? rowsOf(asked.join(' AND ')) : []
   const rows = asked.map((one) => (needsAll && withAll.length < 2 ? withAll : rowsOf(one)))
   const last = rows.reduce((max, found) => Math.max(max, found.at(-1) ?? 0), 0)
