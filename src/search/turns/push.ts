@@ -54,7 +54,7 @@ export type PushOptions = {
 const maxCounted = 5
 /**
  * `lines`: max lines, not counting newer ones shown before them. `withNewer`: max lines including those. `share`: the
- * probability that a line needs, as a share of the highest. A request may need several facts, so it gets more lines.
+ * min probability of a line, divided by that of the likeliest line. A request may need several facts, so it gets more lines.
  */
 const limits = {
   question: { lines: 3, withNewer: 6, share: 0.5 },

@@ -45,7 +45,7 @@ const actionHead = 80
 type Fields = { readonly action: Field; readonly result: Field; readonly changes: boolean }
 type Field = { readonly counts: ReadonlyMap<string, number>; readonly length: number }
 
-/** Scores how well each step of a trajectory answers a question, in the order of the steps. The words of the best step count 1. */
+/** Scores how well each step of a trajectory answers a question, in the order of the steps. Word scores are divided by the best one. */
 export function scoreSteps(steps: readonly TrajectoryStep[], question: Question): readonly Explanation[] {
   const asked = askedOf(question)
   const fields = steps.map(({ place, action, result }, at): Fields => {

@@ -166,7 +166,7 @@ export class Connection {
   }
 
   /**
-   * Ends the shared read transaction soon, even if a caller of a long operation is between two steps. Otherwise, with
+   * Ends the shared read transaction soon, even between two steps of a long operation. Otherwise, with
    * constant callers, the log could never be emptied and readers would never see new writes.
    */
   #endSnapshotSoon(): void {
