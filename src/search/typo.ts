@@ -34,7 +34,7 @@ const isEveryday = (word: string): boolean => isOrdinaryWord(word) || isOrdinary
 
 const cutOf = (length: number): number => (length + 1) >> 1
 const firstHalf = (length: number, letters: string): string => `${length}<${letters}`
-/** A key with the second half of a word. It also contains the first letters of the word, which must be equal anyway. */
+/** A key with the second half of a word. It also contains the first letters of the word, because a typo must share them. */
 const secondHalf = (length: number, start: string, letters: string): string => `${length}>${start}${letters}`
 
 /** The index keys by which a typo finds a word: the word's length with its first half, and with its second half. */

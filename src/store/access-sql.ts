@@ -60,7 +60,7 @@ export function sqlAccess(run: RunAccess): AccessStore {
         ),
         id,
       ),
-    // Erases the hash, so that no query finds a revoked token by it. `revoked_at = $2` after an earlier attempt with a lost connection.
+    // Erases the hash, so that no query finds a revoked token by it. `revoked_at = $2` holds if an earlier attempt succeeded but lost the connection.
     revokeToken: (id, at) =>
       write(
         `UPDATE credence.tokens SET revoked_at = $2, hash = 'revoked ' || id

@@ -186,7 +186,7 @@ export function writeBody(belief: Belief): string {
   return JSON.stringify(text)
 }
 
-/** Gives beliefs that are read from the journal all fields, in the same order, with defaults for omitted ones. */
+/** All fields of a belief in a fixed order, with the defaults of those that the journal may omit. */
 const blank = { ...Object.fromEntries(fields.map((field) => [field, undefined])), ...left }
 
 /** Parses a belief's text from the journal. (Earlier versions omitted no field.) */

@@ -47,7 +47,7 @@ function* postingEntriesOf(
   }
 }
 
-/** The entries of a block without those of the same units as other entries. */
+/** Removes from the entries of a block those of units that also occur in `others`. */
 export function withoutEntries(entries: Uint8Array, others: Uint8Array): Uint8Array {
   const isRemoved = new Uint8Array(blockMask + 1)
   for (let at = 0; at < others.length; at += entryBytes) isRemoved[placeAt(others, at)] = 1

@@ -48,16 +48,16 @@ export type TurnCandidate = {
   readonly passage: string
   /** The sentences of the passage, each with the terms of the question that it contains. */
   readonly sentences: readonly HoldingSentence[]
-  /** BM25 of its own words, 0 to 1. */
+  /** BM25 of the unit's own words, from 0 to 1. */
   readonly words: number
-  /** The terms of the message that the unit contains; of the remaining terms, those in the turn before it; of the rest, those in the turn after it. */
+  /** The terms of the message that the unit contains. `before`: the other terms that the previous turn contains. `after`: the rest that the next turn contains. */
   readonly own: ReadonlySet<string>
   readonly before: ReadonlySet<string>
   readonly after: ReadonlySet<string>
-  /** The cosine with the message, and how many standard deviations it is above the mean of all turns. */
+  /** The cosine with the message. `cosineZ`: how many standard deviations it is above the mean of all turns. */
   readonly cosine: number
   readonly cosineZ: number
-  /** The larger of two `cosineZ`: that of the nearest turn with vectors before the unit, and that of the nearest one after it. */
+  /** The larger `cosineZ` of two turns that have vectors: the nearest one before the unit, and the nearest one after it. */
   readonly cosineZAround: number
   /** `asked`: said at the time that the message asks about. `only`: said at that time, and the message asks about nothing else. */
   readonly time: 'only' | 'asked' | 'other'
@@ -88,7 +88,7 @@ const spread = 2
 export const afterShare = 0.5
 /** If a time window contains more than this share of the sessions, it does not raise the scores of their turns. */
 const maxSessionShare = 0.6
-/** Max units from a time if the question asks about nothing but that time. More would not be an answer, so none is taken. */
+/** If a question asks only about a time, and more units than this are from that time, none becomes a candidate because of the time. */
 const maxOfTime = 120
 
 /** Finds the turns that may answer a message: the best by words, the best by meaning, and those from the time that it asks about. */
@@ -303,7 +303,7 @@ function termsAround(
 
 const happen = termOf('happen')
 
-/** The rows from the time that a question asks about, if it asks about nothing else; empty if there are too many. */
+/** If a question asks only about a time, the rows from that time; empty if there are too many. */
 async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking): Promise<ReadonlySet<number>> {
   if (dates === null) return new Set()
   const isTopic = (term: string): boolean => !dates.terms.has(term) && !isAskingTerm(term) && term !== happen

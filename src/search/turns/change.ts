@@ -29,7 +29,7 @@ export const textsToEmbed = (text: string): readonly string[] =>
     sentence.replace(/\s+/gu, ' ').slice(0, maxSentenceLength).toWellFormed(),
   )
 
-/** The cosines of a message with the sentences of some turns; empty without vectors. */
+/** Computes the cosine of a message with each sentence of some turns; returns nothing if there are no vectors. */
 export async function compareSentences(
   index: SearchedIndex,
   user: string,

@@ -57,7 +57,7 @@ export const explainWeighted = <Feature extends string>(
       : [product(feature, [leaf('value', values[feature]), leaf('weight', weights[feature])])],
   )
 
-/** The number of other turns in the session that count. The best ones are taken. */
+/** Max other turns of the same session that count; the best ones are chosen. */
 const maxOfSession = 3
 
 /** The features of every message among the candidates, in the order of `messages`. */

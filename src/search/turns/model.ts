@@ -20,8 +20,8 @@ export type MessageKind = 'question' | 'request'
 export type UpdateLimits = { readonly likely: number; readonly unclear: number }
 
 /**
- * A newer turn comes before an older one, which is marked as earlier, if it updates it with at least `probability`; in a search only if the
- * score of the older one is at most `lead` higher.
+ * A newer turn is placed before an older one, which is then marked as earlier, if the probability that it is an update is at least
+ * `probability`. In a search, the score of the older turn must also be at most `lead` higher.
  */
 export type Replaced = { readonly probability: number; readonly lead: number }
 

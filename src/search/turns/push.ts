@@ -30,7 +30,7 @@ import type { TurnUnit, TurnView } from './turn-index.ts'
 /** The quotes for a message, or the reason why there are none. */
 export type Push = {
   readonly quotes: readonly PushedQuote[]
-  /** The probability that one of the five best-ranked turns helps, and the thresholds. */
+  /** The probability that at least one of the five likeliest turns helps, and the thresholds. */
   readonly probability: number
   readonly levels: Levels
   /** `words`: the sentences or the words that are compared have no vectors, or computing the vectors took too long. */
@@ -54,7 +54,7 @@ export type PushOptions = {
 const maxCounted = 5
 /**
  * `lines`: max lines, not counting newer ones shown before them. `withNewer`: max lines including those. `share`: the
- * probability that a line needs, as a share of the highest. A request may need several facts, so it gets more lines.
+ * min probability of a line, divided by that of the likeliest line. A request may need several facts, so it gets more lines.
  */
 const limits = {
   question: { lines: 3, withNewer: 6, share: 0.5 },
@@ -65,7 +65,7 @@ const maxSure = 3
 /** Max lines that recall shows for a message, not counting newer ones before a line. */
 export const maxLinesFor = (message: string): number =>
   limits[parseQuestion(message).isQuestion ? 'question' : 'request'].lines
-/** Max newer turns that are shown before a line that they may update. */
+/** Max newer turns that are shown with a line that they may update. */
 const maxNewer = 2
 
 /** Finds turns that help with a message that does not ask for them. */
@@ -183,13 +183,13 @@ const isOnTopic = ({ candidate: { own, time } }: ScoredMessage, hasMeaning: bool
 /** A line of recall, given by its position, and the positions of the newer turns that come before it because they probably update it. */
 export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
 
-/** The limits of a kind of message, and the min probability at which a newer turn counts as an update: the one of a search. */
+/** The limits for a kind of message. `replaced`: a newer turn that updates a line with at least this probability comes before it. */
 export type LineLimits = UpdateLimits & { readonly replaced: number }
 
 /**
- * Chooses the lines to show, the likeliest first. Newer turns that may update a line are shown with it and count as one line with it: before
- * it if they probably update it, otherwise last and as perhaps relevant. A line is left out if newer turns that are not shown may update
- * it too, because then nobody can tell which is true.
+ * Chooses the lines to show, the likeliest first. A line and the newer turns that may update it count as one line. Those that probably update
+ * it come before it; the others come last, as perhaps relevant. A line is left out if newer turns that are not shown may update it, because
+ * then nobody can tell which is true.
  */
 export function chooseLines(
   { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities' | 'model'>,

@@ -114,7 +114,7 @@ export async function rankNewestFirst(
   return placeNewest(scored, await updatesOfFirst(index, ranking, { terms }, scored, model), model.replaced)
 }
 
-/** For each of the first turns, by its place, the newer turns that may update it. */
+/** For each of the best turns, by its place, the newer turns that may update it. */
 export async function updatesOfFirst(
   index: SearchedIndex,
   ranking: Ranking,
@@ -155,7 +155,7 @@ export function placeNewest(
   return placed.sort((a, b) => b.score - a.score || newerFirst(a.candidate.unit, b.candidate.unit))
 }
 
-/** Max trajectories whose steps are ranked, and how many steps before and after the best one are returned. */
+/** Max trajectories whose steps are ranked. `trajectoryReach`: how many turns before and after the best step are read. */
 const maxTrajectories = 3
 const trajectoryReach = 200
 

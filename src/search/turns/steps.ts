@@ -8,7 +8,7 @@ type Mention = {
   readonly range: StepRange | null
 }
 
-/** A written range of at most this many steps names each of them; a longer one names only its ends. */
+/** Max length of a written range, such as "steps 3 to 6", that names each of its steps. A longer one names only its ends. */
 const maxSpelledOut = 8
 const maxMentions = 200
 

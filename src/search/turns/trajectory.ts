@@ -9,12 +9,12 @@ import { termsOf } from './terms.ts'
  */
 export const stepConstants = {
   k1: 1.2,
-  /** The penalty for the length of an action, and of a result. */
+  /** How much the length of an action lowers its word score, from 0 to 1. `resultLength`: that of a result. */
   actionLength: 0.3,
   resultLength: 0.75,
   /** A bonus for two adjacent words of the question. */
   pair: 0.5,
-  /** The share of the scores of the steps right before and after that is added to the score of a step. */
+  /** This share of the scores of the two adjacent steps is added to the score of a step. */
   neighbour: 0.1,
   /** A bonus for the last or the first steps, if the question asks for them. */
   order: 0.25,
@@ -45,7 +45,7 @@ const actionHead = 80
 type Fields = { readonly action: Field; readonly result: Field; readonly changes: boolean }
 type Field = { readonly counts: ReadonlyMap<string, number>; readonly length: number }
 
-/** Scores how well each step of a trajectory answers a question, in the order of the steps. The words of the best step count 1. */
+/** Scores how well each step of a trajectory answers a question, in the order of the steps. Word scores are divided by the best one. */
 export function scoreSteps(steps: readonly TrajectoryStep[], question: Question): readonly Explanation[] {
   const asked = askedOf(question)
   const fields = steps.map(({ place, action, result }, at): Fields => {

@@ -225,7 +225,7 @@ const openAccess = (connection: PostgresConnection): AccessStore =>
     })
   })
 
-/** Sweeps overlap by this much, because a transaction that was open during a sweep commits later with an earlier time. */
+/** Each sweep also covers this time before the previous one, because a transaction that was open then may commit later, with an earlier time. */
 const overlap = "interval '10 minutes'"
 
 /** Updates the local copies of all owners with a forget since the last sweep of this directory, so that no file contains the text. */
@@ -250,7 +250,7 @@ async function sweepForgotten(connection: PostgresConnection, projections: Proje
         await projection.store.scrub()
       })
   projections.trim()
-  // Need not be durable: with an older time, the next sweep only checks more owners.
+  // Need not be durable, because with an older time the next sweep only checks more owners.
   await writeAtomically(file, now, { existing: 'replace', durable: false })
 }
 

@@ -17,7 +17,7 @@ import { type Conditions, type Connection, joinConditions, noItems, type ReadFor
 
 const maxCached = 5_000
 const maxViews = 50
-/** Max beliefs in the scopes of a filter. Up to this number, collecting all their ids first takes only a few milliseconds. */
+/** If the scopes of a filter contain more beliefs than this, a page is found by testing the latest beliefs one by one. */
 const crowd = 5_000
 
 /** A prefix followed by this sorts after every text that starts with the prefix. */
@@ -134,7 +134,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
       const asked = { name: nameKeyInScope(name), scopes: JSON.stringify(scopes) }
       return reading(user, [], (userId) => readBeliefs(userId, holding, [{ userId, ...asked }]).sort(compareUpdate))
     },
-    // Names the index, because SQLite, without statistics, would scan every belief in an index that contains both columns.
+    // Names the index, because SQLite has no statistics and would choose an index in which it must scan every belief.
     supersededBy: (user, id) => {
       const replaced = 'SELECT id FROM beliefs INDEXED BY beliefs_superseded WHERE user_id = ? AND superseded_by = ?'
       return reading(user, [], (userId) => readBeliefs(userId, replaced, [userId, id]).sort(compareUpdate))

@@ -46,7 +46,7 @@ export class Connection {
     this.#files = identityOf(this.file)
   }
 
-  /** Registers a callback for clearing a cache: it is called whenever the store may have changed. */
+  /** Registers a callback that clears a cache. It is called whenever the store may have changed. */
   onChange(forget: () => void): void {
     this.#caches.push(forget)
   }
@@ -166,7 +166,7 @@ export class Connection {
   }
 
   /**
-   * Ends the shared read transaction soon, even if a caller of a long operation is between two steps. Otherwise, with
+   * Ends the shared read transaction soon, even between two steps of a long operation. Otherwise, with
    * constant callers, the log could never be emptied and readers would never see new writes.
    */
   #endSnapshotSoon(): void {
@@ -185,7 +185,7 @@ export class Connection {
     this.run('ROLLBACK')
   }
 
-  /** Runs statements that take effect together, durably, when this returns; or not at all. Blocks while another process writes. */
+  /** Runs statements in one transaction that is durable when this returns, and rolled back on an error. Blocks while another process writes. */
   write<Result>(work: () => Result): Result {
     this.#prepareToWrite()
     return this.#writeWith(() => this.run('BEGIN IMMEDIATE'), work)
@@ -268,7 +268,7 @@ export class Connection {
     }
   }
 
-  /** A copy of the database in memory. */
+  /** A database in memory with the same contents; changes to it do not reach the file. */
   copyInMemory(): DatabaseSync {
     return openBytes(this.#database().serialize())
   }
@@ -436,10 +436,10 @@ const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQL
 /** Max parameters in one statement of `insertMany`; longer statements cost more than they save. */
 const maxParameters = 160
 
-/** The rows that are read at once, from a table that may be long. */
+/** Max rows that are read at once from a table that may be long. */
 export const pageSize = 500
 
-/** The rows of a query that is repeated from the last row of each page on. */
+/** Reads rows page by page. `read` returns the rows after `last`, or the first rows if `last` is undefined. */
 export function* readPages<Row>(read: (last: Row | undefined, size: number) => readonly Row[]): Generator<Row> {
   for (let last: Row | undefined; ; ) {
     const page = read(last, pageSize)

@@ -129,7 +129,7 @@ export const maxLogBytes = 64 * 1024 * 1024
 
 type Setting = readonly [name: string, value: number | string]
 
-/** The settings that durability and secrecy depend on. `synchronous` comes last: the switch to WAL weakens it. */
+/** The settings that durability and secrecy depend on. `synchronous` follows `journal_mode`, because the switch to WAL weakens it. */
 export const safeSettings: readonly Setting[] = [
   ['trusted_schema', 0],
   ['mmap_size', 0],

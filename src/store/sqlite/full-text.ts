@@ -19,7 +19,7 @@ type Query = Parameters<FullText['matchText']>[0]
 type Occurrence = { readonly id: string; readonly words: number; readonly field: TextField; readonly count: number }
 
 /**
- * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, including those of other users and retired ones.
+ * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, even rows of other users and of retired beliefs.
  * Therefore only the occurrences are read from it; the scores are computed here, for the beliefs in view.
  */
 export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
@@ -52,7 +52,7 @@ export function matchText(connection: Connection, userId: number, query: Query):
   return rankText(holders, base, query)
 }
 
-/** Max beliefs whose texts are read and analysed. For more, reading the occurrences of the terms is faster. */
+/** Max beliefs whose texts are read and analysed. If there are more, reading the occurrences of the terms is faster. */
 const maxCounted = 200
 
 /**
@@ -74,7 +74,7 @@ function countMatches(
   const { terms, rowsOf, atLeast, needsAll } = query
   // No term contains a quotation mark.
   const asked = terms.map((term) => `"${indexedTerm(userId, term)}"`)
-  // FTS5 finds the beliefs with all terms faster than those with each term, which are needed only to order two or more hits.
+  // FTS5 finds the beliefs with all terms fast. The slower query for each term is needed only to order two or more hits.
   const withAll = needsAll ? rowsOf(asked.join(' AND ')) : []
   const rows = asked.map((one) => (needsAll && withAll.length < 2 ? withAll : rowsOf(one)))
   const last = rows.reduce((max, found) => Math.max(max, found.at(-1) ?? 0), 0)

@@ -63,7 +63,7 @@ export const readFeedback = (
     [userId, ids === null ? null : JSON.stringify(ids)],
   )
 
-/** The number of beliefs of each day, author and scope that were first remembered then. */
+/** For each day, author and scope, the number of beliefs that were first remembered on that day. */
 export function readGrowth(connection: Connection, userId: number): readonly GrowthDay[] {
   const rows = connection.all<Omit<GrowthDay, 'day'> & { readonly at: string }>(
     `SELECT events.at, events.actor, events.origin, json_extract(changes.body, '$.scopes[0]') AS scope,

@@ -28,7 +28,7 @@ const microseconds = (at: string): number => {
   const time = Date.parse(at)
   return Number.isNaN(time) ? 0 : time * 1_000
 }
-/** Min microseconds between two events of one device. The events with which a sync settles conflicts fit in between. */
+/** Min microseconds between two events of one device, so that the events with which a sync settles conflicts fit in between. */
 const tick = 1_000
 
 export function openSyncStore(committing: Committing): SyncStore {

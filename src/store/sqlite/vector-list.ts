@@ -1,7 +1,7 @@
 import { compareWith } from '../../search/turns/cosines.ts'
 import type { MessageVectors } from '../../search/turns/turn-index.ts'
 
-/** Max items in a list for all of them to be compared. */
+/** All items of a list are compared if there are at most this many. */
 export const maxCompared = 1_024
 
 /** The number of 32-bit words of a code that are read together. */

@@ -47,7 +47,7 @@ export function vectorIndex(connection: Connection, users: Users, reading: ReadF
 
   async function readNew(table: VectorTable, id: number, model: string, dimensions: number, loaded: LoadedList) {
     const page = `SELECT number, item, vectors FROM ${table} WHERE list = ? AND model = ? AND number > ? ORDER BY number LIMIT ?`
-    // Whether a row of the sample was deleted. Any other deleted row is noticed when its vectors are read, so all need not be counted.
+    // Whether a row of the sample was deleted. Any other deleted row is noticed when its vectors are read, so it is not looked for here.
     const missing = `SELECT EXISTS (SELECT 1 FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE number = value))`
     for (;;) {
       const { list } = loaded

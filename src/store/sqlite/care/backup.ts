@@ -93,7 +93,7 @@ function verifyCopy(file: string): void {
   }
 }
 
-/** Gives the draft its final name, unless that file exists by now. On file systems without hard links, checks that first, then renames. */
+/** Gives the draft its final name, unless that file exists by now. On file systems without hard links, checks whether it exists and then renames the draft. */
 function publishDraft(draft: string, file: string): void {
   try {
     linkSync(draft, file)

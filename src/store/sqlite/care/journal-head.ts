@@ -10,8 +10,8 @@ type JournalHead = { readonly number: number; readonly hash: string }
 /**
  * A small file next to the store with the newest event that is known to be committed. A journal that lost events at its end still has a
  * valid chain of hashes, so only a head outside the database shows the loss. The file is written after a commit, without waiting for the
- * disk. If the process dies or the power fails before that, the file names an earlier event, never a later one. Until the next commit, the
- * loss of only the events after that one would go unnoticed.
+ * disk. If the process dies or the power fails before that, the file names an earlier event, never a later one. Until the next commit, a
+ * loss of only the events after the named one would go unnoticed.
  */
 const headFile = (file: string): string => `${file}-head`
 
@@ -50,7 +50,7 @@ export function headProblem(connection: Connection, head: KnownHead): string | n
   return `the journal ends with event ${last}, but event ${head.number} was committed; the events after ${last} are missing`
 }
 
-/** Throws if events are missing: rebuilding the tables from such a journal would remove existing beliefs. */
+/** Throws if events are missing, because rebuilding the tables from such a journal would remove existing beliefs. */
 export function requireWholeJournal(connection: Connection): void {
   const head = readHead(connection.file)
   const problem = connection.read(() => headProblem(connection, head))

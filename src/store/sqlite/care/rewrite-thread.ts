@@ -13,8 +13,8 @@ type RewriteResult = { readonly isLogEmpty: boolean } | { readonly errcode: numb
 
 /**
  * Runs statements on a store, then moves its log into the file and truncates the log, in a thread with its own connection, because both
- * take time in proportion to the size of the file. Returns whether the log is empty, which it is not while a connection reads an older
- * snapshot.
+ * take time in proportion to the size of the file. Returns whether the log is empty. It cannot be emptied while a connection reads an
+ * older snapshot.
  */
 export function rewriteInThread(work: RewriteWork): Promise<boolean> {
   return new Promise((resolve, reject) => {

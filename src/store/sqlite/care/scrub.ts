@@ -15,9 +15,9 @@ export function noteRemains(connection: Connection, event: number): void {
 const maxQuickBytes = 100 * 1000 * 1000
 
 /**
- * Removes forgotten text from unused parts of the file: SQLite rewrites the file without them and empties the log. Returns false if text
- * remains, because another process is reading an older snapshot, or because the file is large and `ifSmall` is set. The record of it stays
- * then.
+ * Removes forgotten text from unused parts of the file. SQLite rewrites the file without these parts and empties the log. Returns false
+ * if text remains, because another process is reading an older snapshot, or because the file is large and `ifSmall` is set. Then the record
+ * in `remains` stays, too.
  */
 export async function scrub(connection: Connection, { ifSmall = false } = {}): Promise<boolean> {
   const event = connection.read(() => findRemains(connection))

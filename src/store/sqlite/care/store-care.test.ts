@@ -445,7 +445,7 @@ function secretOf(id: string): string {
   return `zq${[676, 26, 1].map((place) => String.fromCharCode(97 + (Math.floor(number / place) % 26))).join('')}xv`
 }
 
-/** The word is in every field that is stored or indexed. */
+/** A belief with the word in every field that is stored or indexed. */
 function secretBelief(index: number): Belief {
   const id = `b${index}`
   const secret = secretOf(id)

@@ -72,7 +72,7 @@ function readSchemaState(db: DatabaseSync, file: string): 'new' | 'old' | 'known
 const maxMigrations = 1_000
 
 /**
- * Missing tables and indexes of the newest schema, and unexpected properties in the header. With another encoding or sort order SQLite
+ * Missing tables and indexes of the newest schema, and unexpected properties in the header. With a different encoding or sort order, SQLite
  * would read wrong texts and find nothing, without an error.
  */
 export function schemaProblem(db: DatabaseSync): string | null {

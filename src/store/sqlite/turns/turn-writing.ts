@@ -26,7 +26,7 @@ export function* prepareTurns(turns: readonly NewTurn[], random: (bytes: number)
 const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
   hash('sha256', JSON.stringify([session, role, text]), 'buffer').subarray(0, 8)
 
-/** For each turn, the row of the stored turn that it repeats, or null. Equal words alone never match one stored turn twice. */
+/** For each turn, the row of the stored turn that it repeats, or null. A stored turn that was matched already is not matched again by its words. */
 export function findKnown(
   connection: Connection,
   userId: number,
@@ -217,7 +217,7 @@ export function openTurnIndexer(connection: Connection) {
   return { add, remove, finish }
 }
 
-/** Judges the newest turns that earlier versions stored. Writes nothing if there are none. */
+/** Fills in `doubtful` for the newest user turns that earlier versions stored without it. Writes nothing if there are none. */
 export async function judgeTurns(
   connection: Connection,
   userId: number,
