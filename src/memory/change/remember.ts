@@ -219,7 +219,7 @@ async function decide(
   const ownCandidate = waiting.find((candidate) => isByAuthor(author, candidate))
   if (holder === undefined) {
     if (ownCandidate !== undefined) return restate(ports, author, ownCandidate, belief, at)
-    // Only the author of a waiting item may change it. A repetition by another author is counted and changes nothing else.
+    // A candidate that the author may not change is only counted as repeated.
     const [repeated] = waiting.filter((candidate) => !mayChange(author, candidate))
     if (repeated !== undefined) return reinforceWrite(repeated, at)
     if ((await reasonToWait(author, belief)) === null) {
@@ -229,7 +229,7 @@ async function decide(
     await requireRoom(ports, belief, [])
     return { kind: 'propose', changes: [createChange({ ...belief, status: 'exploratory', candidate: true })] }
   }
-  // If a person repeats a statement of lower authority, it is replaced, so that its other fields do not become the person's.
+  // A statement of lower authority that a person repeats is replaced, so that its other fields do not become the person's.
   if (holders.length === 1 && isSameStatement(holder.content, belief.content) && !mayReplaceSame(author, holder))
     return restate(ports, author, holder, belief, at)
   const successor = inherit(belief, holders)

@@ -69,7 +69,7 @@ export type HeardOutcome = 'kept' | 'known' | 'off the record' | 'forgotten' | '
 
 type HeardResult = {
   readonly outcome: HeardOutcome
-  /** Has no index, because the store assigns it, and raises it if an earlier turn of the session is stored later. */
+  /** Without the index, which the store assigns, and raises if an earlier turn of the session is stored later. */
   readonly turn: Omit<Turn, 'index'> | null
   /** Why it was refused or is off the record. */
   readonly reason?: string
@@ -108,7 +108,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   return { turns, taken, refused }
 }
 
-/** `hear` judges turns of earlier versions in at most `oldTurnSteps` steps. The steps are short, so that they do not block a server. */
+/** Max steps in which one call of `hear` judges turns that earlier versions stored. Short steps do not block a server. */
 const oldTurnSteps = 25
 const oldTurnsPerStep = 20
 

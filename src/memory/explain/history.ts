@@ -34,7 +34,7 @@ export async function findRemoval({ store }: Ports, user: string, id: string): P
   return last.event.kind === 'reject' ? 'rejected' : 'withdrawn'
 }
 
-/** The change to a belief by one event. */
+/** The change that one event made to a belief. */
 type Changed = {
   readonly beliefId: string
   readonly before: Belief | null

@@ -16,7 +16,7 @@ import {
  * (secrets-in-conversations.slow.test.ts).
  */
 const minPoints = 6
-/** The points of a value that is never a secret, whatever its name. */
+/** The points of a value that cannot be a secret, whatever its name. */
 const never = -10
 
 type Naming = {

@@ -41,7 +41,7 @@ const keyFile = 'key.age'
 const ending = '.sync.age'
 /** Max files of one device. A device with more replaces them with fewer. */
 const maxOwnFiles = 50
-/** 2^16 rounds of scrypt take about a second, once for each device. */
+/** 2^16 rounds of scrypt take about a second, once per device. */
 const scryptWorkFactor = 16
 
 const compress = promisify(gzip)
@@ -143,7 +143,7 @@ async function withGroup({ file }: SyncContext, device: SyncDevice, identity: st
 const eventsIn = (batches: readonly Batch[]): Seen =>
   batches.reduce<Seen>((sum, { events, isForgetting }) => (isForgetting ? sum : withEvents(sum, events)), {})
 
-/** Whether the events that must precede a batch are known, for each device with events in it. */
+/** Whether the events that must precede a batch are known. Only devices with events in the batch count. */
 const isWithin = (after: Seen, known: Seen, events: readonly SyncEvent[]): boolean =>
   [...new Set(events.map(({ stamp }) => stamp.device))].every((device) => (known[device] ?? 0) >= (after[device] ?? 0))
 

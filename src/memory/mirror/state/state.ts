@@ -75,7 +75,7 @@ export function showAllAgain(dir: string): void {
   if (state !== null && state !== 'damaged') saveState(paths, { ...state, watermark: 0 })
 }
 
-/** The state of a new mirror, or of one whose records are lost. The file shows whether it is ours. */
+/** The state of a new mirror, or of one whose records are lost. The file is ours if it has a version. */
 export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
   const live = readLiveFile(file)
   const document = live.kind === 'read' ? new MirrorDocument(live.text) : null

@@ -175,7 +175,7 @@ export class MirrorDocument {
     if (text === null) this.#dropEmptyHeading('more', heading + 1)
   }
 
-  /** Adds the inbox at the end of the file if it is missing. */
+  /** Adds an inbox at the end of the file if there is none. */
   ensureInbox(): void {
     if (this.#blocks.some(({ kind }) => kind === 'new')) return
     this.#insertApart(this.#blocks.length, parseBlocks(newSection.replaceAll('\n', this.#eol)))
