@@ -83,7 +83,7 @@ export function genericNameReason(name: string): string | null {
   const words = contentWords(name)
   const [word = '', ...others] = words
   if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
-  // "Can you help" and "last night" mean something else in every message.
+  // "Can you help" and "last night" mean something different in every message.
   const isDeictic = others.length === 0 && isOrdinaryWord(word) && deictic.test(name)
   return isDeictic || words.every((word) => calendarWords.has(word)) ? onlyEveryday : null
 }

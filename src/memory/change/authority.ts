@@ -43,7 +43,7 @@ export function requireAuthority({ actor, origin }: Author, changes: readonly Be
 export const maxForBelief = 5
 /** Max proposals per hour by one agent, tool or model; also the max items for review per hour from a person's messages. */
 const maxInHour = 20
-/** Max proposals per hour by all agents, tools and models together, because an agent can easily invent another name. */
+/** Max proposals per hour by all agents, tools and models together, because an agent can easily change its name. */
 const maxTogether = 30
 const hourMs = 3_600_000
 /** Max beliefs from documents that may wait for review at a time. */

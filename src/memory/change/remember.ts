@@ -79,7 +79,7 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
   return { ...made, otherValues: isStored ? await readOtherValues(ports, made.belief) : [], refusedAliases }
 }
 
-/** The beliefs with other values of the same thing. If there are any, also the belief that already makes this statement. */
+/** The beliefs that give a different value of the same thing. If there are any, adds the belief that already makes this statement. */
 async function findReplaceable(
   ports: Ports,
   statement: OneStatement,
@@ -355,7 +355,7 @@ export const supersedeBelief = (belief: Belief, successor: Belief, at: string) =
 export function inherit(belief: Belief, replaced: readonly Belief[]): Belief {
   const author = { actor: authorityOf(belief) }
   const predecessors = replaced.filter((predecessor) => !outranks(author, predecessor))
-  // A derived name that is numbered because it was taken is no alias.
+  // A name that adds only a number to the name of `belief` is no alias: it got the number because the name was taken.
   const isNumbered = (name: string): boolean => nameKey(unnumberedName(name)) === nameKey(belief.name)
   const forms = predecessors.flatMap(({ name, aliases }) => [name, ...aliases].filter((form) => !isNumbered(form)))
   return {

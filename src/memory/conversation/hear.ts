@@ -270,8 +270,8 @@ async function planFor(
 /**
  * A turn with those statements that may be learned, given the messages before it. Nothing is learned from a message that the
  * person announced as quoted material ("here is the article"). If a message shortly before mentioned such material, this
- * message may be that material, so all its statements wait for the person, except those that ask to be remembered. These wait too if an answer just asked for a
- * text, or if the person announced one and pasted a single line since, because more lines may follow it.
+ * message may be that material, so all its statements wait for the person, except those that ask to be remembered. Even
+ * these wait if an answer has just asked for a text, or if the person announced a text and has pasted only one line of it so far.
  */
 async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
   if (!('turn' in prepared) || prepared.found === null) return prepared

@@ -460,8 +460,8 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor
 }
 
 /**
- * Loaded only when there is something to learn, which is seldom. Loading it and compiling its patterns take longer than
- * everything else, so each happens in a separate turn of the event loop.
+ * The date parser. Loaded only when there is something to learn, which is seldom. Loading it and compiling its patterns take
+ * longer than everything else, so each happens in a separate turn of the event loop.
  */
 let dateParser: Promise<typeof import('chrono-node/en')> | undefined
 const loadDateParser = async () => {

@@ -167,7 +167,7 @@ const isPeriod = (word: string): boolean =>
     word,
   )
 
-/** Reads only the beginning. This test runs for every clause, and reading the whole rest each time would take quadratic time. */
+/** Whether a text has a word of content near its beginning. Reading all of it for every clause would take quadratic time. */
 const saysSomething = (content: string): boolean =>
   analyse(content.slice(0, 400)).some(({ word }) => !isFunctionWord(word))
 

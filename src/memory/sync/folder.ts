@@ -131,7 +131,7 @@ export async function syncFolder(
   return { received, sent, skipped }
 }
 
-/** Gives a group to the devices of a new folder. The group is derived from the folder's identity, so that all devices get the same one. */
+/** Gives the device a group if it has none. The group is derived from the folder's identity, so that all devices get the same one. */
 async function withGroup({ file }: SyncContext, device: SyncDevice, identity: string): Promise<SyncDevice> {
   if (device.group !== null) return device
   const grouped = { ...device, group: hash('sha256', `group of ${identity}`).slice(0, 32) }
@@ -168,7 +168,7 @@ async function writeBatches(
     readonly folder: string
     readonly identity: string
     readonly covered: Seen
-    /** Events that the folder contains already; they are not counted. */
+    /** The events that the folder already contains. They do not count as sent. */
     readonly present: Seen
     /** Whether to write a file even without events, so that other devices learn the group and keys of this one. */
     readonly announces: boolean

@@ -28,7 +28,7 @@ export type MergePlan = Awaited<ReturnType<typeof planMerge>>
 
 type Source = { readonly store: Store; readonly user: string }
 
-/** One removed line is an edit. Many at once look like an accident, or like a program that wipes the memory. */
+/** Whether so many lines were removed at once that it looks like an accident, or like a program that wipes the memory. A single removed line is an edit. */
 export const isMassRemoval = (gone: number, known: number): boolean =>
   gone >= 2 && (gone * 2 >= known || (gone > 10 && gone * 5 > known))
 

@@ -39,7 +39,7 @@ export class MirrorDocument {
     return this.items().flatMap(({ item }) => item.id ?? [])
   }
 
-  /** The version this text was made from; null if the mark is missing. */
+  /** The version that this text was made from; null if it has no version mark. */
   version(): number | null {
     return this.#blocks.find((block) => block.kind === 'mark')?.version ?? null
   }
