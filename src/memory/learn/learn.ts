@@ -151,7 +151,7 @@ class Plan {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
     if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
-    // A request may also name the old value. If exactly one belief has it, that belief is replaced; else the statement is added.
+    // A request may also name the old value. If exactly one belief has that value, it is replaced; otherwise the statement is added.
     if (finding.replaces !== undefined && this.#isPerson) {
       await this.#correct(finding)
       if (this.taken.some((one) => one.finding === finding)) return null

@@ -149,7 +149,7 @@ function pointsElsewhere(content: string): boolean {
         return !isFunctionWord(word) && !isVerb
       })
   return tokens.some(({ word, start, end }, at) => {
-    // "She/her" is a value, and "do this:" points ahead.
+    // In "she/her", the word is a value; in "do this:", it refers to the text that follows.
     if (text[end] === '/' || text[start - 1] === '/' || text[end] === ':') return false
     if (thirdPersons.has(word)) return named(at).length === 0
     if (!demonstratives.has(word) || tokens[at - 1]?.word === 'in') return false
@@ -423,7 +423,7 @@ const hasCommand = (text: string): boolean =>
 
 const clausesAfterFirst = (text: string): readonly string[] => text.split(', ', 5).slice(1)
 
-/** How a command may begin. "Don't ever" means "never". */
+/** Matches words that may introduce a command. "Don't ever" means "never". */
 export const addressed =
   /^(?:please[\s,]{1,3}|(?:only|just|also)\s|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:make|be) sure (?:you |to )(?=always|never)|(?:do not|don['’]?t)\s(?=ever\b)|in (?:this|our|the) \p{L}{2,20},?\s(?=(?:please )?(?:always|never)\b)){1,2}/iu
 

@@ -53,7 +53,7 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
   // The file was copied, restored or touched, which changes only its signature. With it, the next sync need not read the file.
   if (isUnchanged && known !== undefined) known.signature = live.signature
   if (!isUnchanged) text = withUnseenLines(paths, text)
-  // Refused lines are compared again in every sync.
+  // Refused lines must be compared again in every sync.
   const isChanged = !isUnchanged || state.refused.length > 0
   // A missing file was not edited, so none of its items count as removed.
   const base = isChanged && live !== null ? baseOf(paths, text) : null

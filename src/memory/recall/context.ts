@@ -76,7 +76,7 @@ export type RelevantBelief = {
 /** A belief that the message does not name, but whose content is near to it in meaning. The agent may ignore it. */
 export type PerhapsBelief = {
   readonly belief: Belief
-  /** `cosine` is that of its content with the message, `minCosine` the minimum for a belief to be shown. */
+  /** `cosine`: that of its content and the message. `minCosine`: the minimum for a belief to be shown. */
   readonly cosine: number
   readonly minCosine: number
 }

@@ -360,7 +360,7 @@ function pinsInOrder(pinned: readonly Belief[]): Pins {
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: number; readonly scored: Score }
 
-/** The candidates, best first. Loads only as many as could still fit, including ties. */
+/** The candidates, best first. Loads only as many as could still fit, and those with an equal score. */
 async function rankedCandidates(
   store: Store,
   { links, population }: Linked,

@@ -47,7 +47,7 @@ const scryptWorkFactor = 16
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** Returns the age identity of a folder: decrypts the key file with the passphrase, or creates a new one. */
+/** Returns the identity (private key) of a folder: decrypts the key file with the passphrase, or creates a new one. */
 export async function openFolderIdentity(folder: string, passphrase: string): Promise<string> {
   makeDirectory(folder, 0o777)
   const file = join(folder, keyFile)

@@ -198,7 +198,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   /** Planned beliefs by scope and name. */
   const holding = new Map<string, Set<Belief>>()
 
-  /** A record whose id is stored already replaces the stored state, as far as its author may. */
+  /** Replaces a stored belief with the record that has its id, as far as the author of the import may. */
   async function update({ record, place }: PlacedRecord, known: Belief): Promise<void> {
     const createdAt = earlierTime(known.createdAt, record.createdAt)
     const read = { ...limitAuthority(record), createdAt }
