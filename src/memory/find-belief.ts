@@ -42,7 +42,7 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
 
   if (aliased.length > 0) return requireOne(wanted, preferVisible(aliased, scopes))
 
-  // One change can replace a belief and retire its successor. Both then have the same time, so the replaced one is skipped.
+  // One change can replace a belief and retire its successor. Both then have the same time, so a replaced belief is skipped.
   const retired = named.find(({ supersededBy }) => !named.some(({ id }) => id === supersededBy)) ?? named[0]
   if (retired !== undefined) return retired
   throw notFound(

@@ -47,7 +47,7 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
   // In a script without spaces, a single character is not a word, so the characters are joined.
   const isJoined = words.length > 1 && words.every(isUnspaced)
   const sought = isJoined ? [words.join('')] : unknown.length > 0 ? unknown : words
-  // Only a single word can be an abbreviation.
+  // Only a single word, or joined characters, can be an abbreviation.
   const isSaidBy = words.length > 1 && !isJoined ? isBeginningOf : isShortFor
   const texts = [
     ...runs,
@@ -83,7 +83,7 @@ export function genericNameReason(name: string): string | null {
   const words = contentWords(name)
   const [word = '', ...others] = words
   if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
-  // "Can you help" and "last night" mean something else in every message.
+  // "Can you help" and "last night" mean something different in every message.
   const isDeictic = others.length === 0 && isOrdinaryWord(word) && deictic.test(name)
   return isDeictic || words.every((word) => calendarWords.has(word)) ? onlyEveryday : null
 }
@@ -150,7 +150,7 @@ async function takenReason(
 ): Promise<string | null> {
   const keys = formKeys(alias).map(({ key }) => key)
   const holders = [...(await store.everyHolder(user, keys)).values()].flat()
-  // The reason names the other belief, so the author must be able to see that belief.
+  // The reason names the other belief, so only beliefs that the author can see count.
   const seen = visibleScopes([...scopes, universalScope])
   const owner = (await store.getMany(user, [...new Set(holders)])).find(
     (held) =>

@@ -17,7 +17,7 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   const isInstruction = (text: string): boolean => isStandingInstruction(text) || isGeneralCommand(text)
   if ([name, content, why].some(isInstruction)) return 'It reads as a standing instruction.'
   if (isStatementOfPerson(content)) return 'It speaks for the person.'
-  // A document may be in the first person: notes that a person imports often are, and usually that person wrote them.
+  // A document may be in the first person: imported notes often are, and usually the person who imports them wrote them.
   if (actor !== 'document')
     return isInFirstPerson(content) ? 'It is in the first person, so it would read as the words of the person.' : null
   // An agent gets an error that asks for a different name. A document cannot react to an error, so its belief waits.
@@ -43,13 +43,13 @@ export function requireAuthority({ actor, origin }: Author, changes: readonly Be
 export const maxForBelief = 5
 /** Max proposals per hour by one agent, tool or model; also the max items for review per hour from a person's messages. */
 const maxInHour = 20
-/** Max proposals per hour by all agents, tools and models together, because an agent can easily invent another name. */
+/** Max proposals per hour by all agents, tools and models together, because an agent can easily change its name. */
 const maxTogether = 30
 const hourMs = 3_600_000
 /** Max beliefs from documents that may wait for review at a time. */
 const maxFromDocuments = 20
 
-/** Refuses a proposal if too many wait, so that a flood of proposals cannot hide one from the person. */
+/** Throws if too many proposals wait, so that a flood of proposals cannot hide one from the person. */
 export async function requireRoom(
   { store, now }: Ports,
   { user, provenance: { actor, origin } }: Belief,
@@ -79,7 +79,7 @@ export async function requireRoom(
 /** Max beliefs that one agent or tool may store in an hour, and max beliefs that all of them may store together. */
 const maxBeliefsInHour = { ofOne: 200, together: 500 }
 
-/** Refuses beliefs of an agent that stores too many, so that it can neither fill the disk nor bury the person's beliefs. */
+/** Throws if an agent stores too many beliefs, so that it can neither fill the disk nor bury the person's beliefs. */
 export async function requireRoomForBeliefs(
   { store, now }: Pick<Ports, 'store' | 'now'>,
   { user, actor, origin }: Author & { readonly user: string },
@@ -119,7 +119,7 @@ async function* eventsSince(store: Ports['store'], user: string, since: string):
   }
 }
 
-/** Refuses beliefs of a document if more would wait than a person can review. */
+/** Throws if more beliefs from documents would wait than a person can review. */
 export async function requireRoomForDocuments(ports: Pick<Ports, 'store'>, user: string, added: number): Promise<void> {
   const room = await roomForDocuments(ports, user)
   if (added === 0 || added <= room) return

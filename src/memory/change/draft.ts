@@ -54,7 +54,7 @@ export const limits = {
   label: 200,
 } as const
 
-/** The fields that a statement of this type takes over from a belief because only beliefs of this type have them. */
+/** The fields of a belief that only beliefs of its `type` have. A new statement of that type keeps them. */
 export function fieldsOfType(type: BeliefType, belief: Belief): Partial<BeliefDraft> {
   if (type === 'preference') return { subtype: belief.subtype, expertise: belief.expertise }
   return type === 'relation' ? { participants: belief.participants, relation: belief.relation } : {}

@@ -35,7 +35,7 @@ export type Edits = {
 export const editBelief = (ports: Ports, request: EditRequest & { readonly edits: Edits }): Promise<EditResult> =>
   edit(ports, { ...request, operation: 'edit' }, kindOf(request.edits), (belief) => changeFields(belief, request.edits))
 
-/** Counts a belief as stated once more, at this time. Every author may do that. */
+/** Counts a belief as stated once more, now. Every author may do that. */
 export const reinforce = (ports: Ports, request: EditRequest): Promise<EditResult> =>
   edit(ports, { ...request, operation: 'reinforce' }, 'reinforce', (belief, at) => ({
     reinforcement: { count: belief.reinforcement.count + 1, at },

@@ -97,7 +97,7 @@ const receiptOf = ({ beliefIds, turnCount, number, at, hash }: JournalEvent): Re
   hash,
 })
 
-/** For a request that finds something to forget under a key that was used before. A retry would find nothing, so it is a different request. */
+/** The error for a request whose key was used before, but that finds something to forget. A retry would find nothing, so it is a different request. */
 export const keyUsedBefore = ({ key }: ChangeRequest): MemoryError =>
   conflict(`The idempotency key "${key}" was used before for another request.`, 'Use a new key for a new request.')
 

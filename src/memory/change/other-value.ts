@@ -70,7 +70,7 @@ function areOtherValues(a: Parts, b: Parts): boolean {
   return isNumbered && a.topic === b.topic && a.topicSize > 1
 }
 
-/** The owners that a statement names, except "my" and "our", because "Tom's gym code" is not "the gym code". */
+/** The owners that a statement names, except "my" and "our". They are compared, because "Tom's gym code" is not "the gym code". */
 const ownersIn = (content: string): string =>
   [...content.toLowerCase().matchAll(/(?<!\p{L})(?<owner>\p{L}+)['’]s\s|\b(?<pronoun>his|her|their|your|its)\s/gu)]
     .map(({ groups }) => groups?.owner ?? groups?.pronoun ?? '')

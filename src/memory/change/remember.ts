@@ -79,7 +79,7 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
   return { ...made, otherValues: isStored ? await readOtherValues(ports, made.belief) : [], refusedAliases }
 }
 
-/** The beliefs with other values of the same thing. If there are any, also the belief that already makes this statement. */
+/** The beliefs that give a different value of the same thing. If there are any, adds the belief that already makes this statement. */
 async function findReplaceable(
   ports: Ports,
   statement: OneStatement,
@@ -219,7 +219,7 @@ async function decide(
   const ownCandidate = waiting.find((candidate) => isByAuthor(author, candidate))
   if (holder === undefined) {
     if (ownCandidate !== undefined) return restate(ports, author, ownCandidate, belief, at)
-    // Only the author of a waiting item may change it. A repetition by another author is counted and changes nothing else.
+    // A candidate that the author may not change is only counted as repeated.
     const [repeated] = waiting.filter((candidate) => !mayChange(author, candidate))
     if (repeated !== undefined) return reinforceWrite(repeated, at)
     if ((await reasonToWait(author, belief)) === null) {
@@ -229,7 +229,7 @@ async function decide(
     await requireRoom(ports, belief, [])
     return { kind: 'propose', changes: [createChange({ ...belief, status: 'exploratory', candidate: true })] }
   }
-  // If a person repeats a statement of lower authority, it is replaced, so that its other fields do not become the person's.
+  // A statement of lower authority that a person repeats is replaced, so that its other fields do not become the person's.
   if (holders.length === 1 && isSameStatement(holder.content, belief.content) && !mayReplaceSame(author, holder))
     return restate(ports, author, holder, belief, at)
   const successor = inherit(belief, holders)
@@ -355,7 +355,7 @@ export const supersedeBelief = (belief: Belief, successor: Belief, at: string) =
 export function inherit(belief: Belief, replaced: readonly Belief[]): Belief {
   const author = { actor: authorityOf(belief) }
   const predecessors = replaced.filter((predecessor) => !outranks(author, predecessor))
-  // A derived name that is numbered because it was taken is no alias.
+  // A name that adds only a number to the name of `belief` is no alias: it got the number because the name was taken.
   const isNumbered = (name: string): boolean => nameKey(unnumberedName(name)) === nameKey(belief.name)
   const forms = predecessors.flatMap(({ name, aliases }) => [name, ...aliases].filter((form) => !isNumbered(form)))
   return {

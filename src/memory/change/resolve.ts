@@ -18,7 +18,7 @@ export type ResolveRequest = ChangeRequest &
 
 export type ResolveResult = { readonly question: Belief; readonly decision: Belief | null; readonly event: number }
 
-/** Closes an open question. It is kept but no longer shown. */
+/** Closes an open question. The question is kept but no longer shown. */
 export async function resolve(ports: Ports, request: ResolveRequest): Promise<ResolveResult> {
   return change(
     ports,

@@ -5,7 +5,7 @@ import type { Ports } from '../ports.ts'
 
 /** Max beliefs to compare with a statement, of those that share words with it. */
 const maxCompared = 50
-/** Min share of common words, exclusive, for two statements to be the same. */
+/** Two statements can be the same only if more than this share of the words of the longer one is in both. */
 const minShared = 0.5
 
 export type RestatementQuery = {

@@ -37,7 +37,7 @@ const maxAttempts = 50
 
 /**
  * Reads, decides and commits; starts again if another process committed in between. `replay` derives the answer from the event,
- * even if the request was committed earlier with the same key. `made` is given if the changes were committed just now. A change
+ * even if an earlier request with the same key made it. `made` is given only if this call committed the changes. A change
  * without a key may omit `replay`. `operation` distinguishes requests with the same key and fields but different effects.
  */
 export async function change<Result>(

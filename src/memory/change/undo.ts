@@ -105,7 +105,7 @@ async function revertChange({ store }: Ports, revision: BeliefRevision, at: stri
   return { beliefId, expectedVersion: version, outcome: 'present', after }
 }
 
-/** The last change since the first of these revisions, apart from changes that were undone. Null if the state is the same again. */
+/** The last change since the first of these revisions, apart from changes that were undone. Null if the belief is in the same state as after the first. */
 function findLastChange([first, ...later]: readonly BeliefRevision[]): JournalEvent | null {
   const last = later.at(-1)
   if (first === undefined || last === undefined) return null

@@ -69,7 +69,7 @@ export type HeardOutcome = 'kept' | 'known' | 'off the record' | 'forgotten' | '
 
 type HeardResult = {
   readonly outcome: HeardOutcome
-  /** Has no index, because the store assigns it, and raises it if an earlier turn of the session is stored later. */
+  /** Without the index, which the store assigns, and raises if an earlier turn of the session is stored later. */
   readonly turn: Omit<Turn, 'index'> | null
   /** Why it was refused or is off the record. */
   readonly reason?: string
@@ -108,7 +108,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<HearResu
   return { turns, taken, refused }
 }
 
-/** `hear` judges turns of earlier versions in at most `oldTurnSteps` steps. The steps are short, so that they do not block a server. */
+/** Max steps in which one call of `hear` judges turns that earlier versions stored. Short steps do not block a server. */
 const oldTurnSteps = 25
 const oldTurnsPerStep = 20
 
@@ -270,8 +270,8 @@ async function planFor(
 /**
  * A turn with those statements that may be learned, given the messages before it. Nothing is learned from a message that the
  * person announced as quoted material ("here is the article"). If a message shortly before mentioned such material, this
- * message may be that material, so all its statements wait for the person, except those that ask to be remembered. These wait too if an answer just asked for a
- * text, or if the person announced one and pasted a single line since, because more lines may follow it.
+ * message may be that material, so all its statements wait for the person, except those that ask to be remembered. Even
+ * these wait if an answer has just asked for a text, or if the person announced a text and has pasted only one line of it so far.
  */
 async function asAnnounced(ports: Ports, prepared: Prepared): Promise<Prepared> {
   if (!('turn' in prepared) || prepared.found === null) return prepared

@@ -48,7 +48,7 @@ describe('the vectors of sentences', () => {
     const [best] = (await place.opened.search(question)).quotes
     const meaning = best?.explanation.parts.find(({ label }) => label === 'meaning')
 
-    // No value of three can be more than √2 standard deviations above their mean, so it was compared with other values.
+    // Of three values, none can be more than √2 standard deviations above their mean, so it was not compared with these three alone.
     expect(best?.text).toBe(turns[0]?.text)
     expect(meaning?.parts[0]?.value).toBeGreaterThan(3)
   })

@@ -4,9 +4,9 @@ import { termsIn } from '../../search/turns/strength.ts'
 import type { Ports } from '../ports.ts'
 import { states } from '../recall/retired-quotes.ts'
 
-/** Max turns to compare with one belief; those that have most of its words come first. */
+/** Max turns to compare with one belief; those with the most words of the belief come first. */
 const maxCompared = 500
-/** A turn that states a belief has at least this share of the belief's words. */
+/** Min share of a belief's words that a turn must contain to count as stating it. */
 const minShared = 0.5
 
 /** The turns that beliefs were learned from, and other turns that make the same statements, oldest first. */

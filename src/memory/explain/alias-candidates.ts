@@ -19,7 +19,7 @@ type AliasContext = Pick<RemedyContext, 'ports' | 'belief'> & {
   readonly request: Pick<RemedyContext['request'], 'user' | 'agent' | 'message' | 'aliases'>
 }
 
-/** The aliases that `aliasCandidates` finds in a message. Empty if one of them is already a form of the belief. */
+/** The aliases that `aliasCandidates` finds in a message. Empty if one of them is already the name or an alias of the belief. */
 export async function suggestAliases(
   ports: Ports,
   request: RecallRequest & BeliefReference,
@@ -49,11 +49,11 @@ export async function aliasCandidates(situation: AliasContext): Promise<readonly
     const rare = informative.filter((word) => !isOrdinaryWord(word)).length
     return shared + rare - 0.3 * words.length
   }
-  /** A phrase of everyday words that are not in the belief's name or aliases would match unrelated messages. */
+  /** False for a phrase of everyday words that are not in the belief's name or aliases: it would match unrelated messages. */
   const isTelling = ({ words, text }: Phrase): boolean =>
     explainEverydayForm(text) === null &&
     words.some((word) => forms.has(singular(word)) || !isOrdinaryWord(singular(word)))
-  /** One everyday word of the belief's name that no other current belief contains. */
+  /** Whether the phrase is one everyday word of the belief's name that no other current belief contains. */
   const isDistinctive = async ({ words: [word = '', ...others] }: Phrase): Promise<boolean> => {
     if (others.length > 0 || isFunctionWord(word) || !isOrdinaryWord(word) || !name.has(singular(word))) return false
     const { user, agent = null } = request

@@ -34,7 +34,7 @@ export async function findRemoval({ store }: Ports, user: string, id: string): P
   return last.event.kind === 'reject' ? 'rejected' : 'withdrawn'
 }
 
-/** The change to a belief by one event. */
+/** The change that one event made to a belief. */
 type Changed = {
   readonly beliefId: string
   readonly before: Belief | null
@@ -88,7 +88,7 @@ export async function filterEvents(
 const maxRead = 5_000
 const readAtOnce = 200
 
-/** All beliefs connected to this one by supersession, oldest first. Sorted by the number of supersessions up to the newest belief, most first, and then by time. */
+/** All beliefs connected to this one by supersession, oldest first. Sorted by the number of supersessions that lead to the newest belief (most first), then by time. */
 export async function readChain({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   // Visits each belief once, even if the chain is a circle.
   const above = new Map<string, Belief>()

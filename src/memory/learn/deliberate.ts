@@ -31,7 +31,7 @@ const maxRequestSentences = 2
 
 /** Excludes "…", emoji and question marks of other scripts. A plain question mark is allowed, because rules.ts handles it. */
 const isStatementEnd = /[\p{L}\p{M}\p{N}\p{Sc}\p{Sm}\p{Sk}%#.!?][\p{Pe}\p{Pf}"'*_]{0,8}\s{0,8}$/u
-/** Two tags, as below a post. */
+/** Two hashtags, as at the end of a post. */
 const hasTags = /\s#\p{L}.*\s#\p{L}/u
 
 /** Whether a finding contains more than its statement, such as words that somebody else may have said. */
@@ -58,7 +58,7 @@ function hasMore({ kind, span, isDoubtful, replaces }: Finding, { plain, start }
 
 const ownReason = /^(?:i|we)\b.*?\sso\s(?:also |please )?(?=(?:always|never|my|i|please|call|you)\b)/iu
 
-/** Whether a reason is an act of the person ("I moved to Porto, so"): a longer one, or one about a text, may have another speaker. */
+/** Whether a reason is an act of the person ("I moved to Porto, so"). Not if it is longer, or about a text: somebody else may have said it. */
 const isOwnReason = (reason: string): boolean => !mentionsText(reason) && analyse(reason).length <= maxReasonWords + 1
 
 const maxReasonWords = 4

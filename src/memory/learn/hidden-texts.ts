@@ -1,4 +1,4 @@
-/** Six or more characters with a space between each two, which a reader takes for one word. */
+/** Six or more characters with a space after each, which a reader takes for one word. */
 const spacedWord = /(?<![^\s"'“‘„(:])\S(?:[^\S\n]\S){5,400}(?=[.,;:!?"'”’“)]{0,3}(?:\s|$))/gu
 
 /**
@@ -10,7 +10,7 @@ export const disguise =
 
 const invisible = /\p{Default_Ignorable_Code_Point}/u
 
-/** The value of a digit of any script. Unicode stores the ten digits of each in a row. */
+/** The value of a digit in any script. In Unicode, the ten digits of a script have consecutive codes. */
 function plainDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0
   let zero = code

@@ -151,7 +151,7 @@ class Plan {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
     if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
-    // A request may also name the old value. If exactly one belief has it, that belief is replaced; else the statement is added.
+    // A request may also name the old value. If exactly one belief has that value, it is replaced; otherwise the statement is added.
     if (finding.replaces !== undefined && this.#isPerson) {
       await this.#correct(finding)
       if (this.taken.some((one) => one.finding === finding)) return null
@@ -201,7 +201,7 @@ class Plan {
     if (target !== undefined) await this.#propose({ ...statement, content: await datedWords(content, saidAt) }, target)
   }
 
-  /** Whether another item may wait for review. Old messages come from an import that the person asked for, so they have no limit. */
+  /** Whether another item may wait for review. Old messages come from an import that the person asked for, so the limit does not apply to them. */
   async #hasRoom(): Promise<boolean> {
     const { user, saidAt = this.#at } = this.#request
     const isOld = Date.parse(this.#at) - Date.parse(saidAt) > 3_600_000
@@ -215,7 +215,7 @@ class Plan {
     const { user, scopes, content } = belief
     const restated = this.#isPerson ? await findRestatements(this.#ports, { user, scopes, content, by: 'agent' }) : []
     const known = restated.filter(({ id }) => !this.changes.has(id))
-    // An agent's additions, such as an alias, do not become the person's if the person repeats the statement.
+    // The restated beliefs are replaced, so that an agent's additions to them, such as aliases, do not become the person's.
     this.#put(finding, await this.#withFreeName(belief, known), known)
   }
 
@@ -251,7 +251,7 @@ class Plan {
     const keys = formKeys(belief.name).map(({ key }) => key)
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
     const isSame = (known: Belief): boolean =>
-      // A person's statement does not confirm another author's candidate, which may apply to all scopes.
+      // Excludes candidates of other authors: they may apply to all scopes, so the statement must not confirm them.
       (isCurrent(known) || (known.candidate && known.provenance.actor === this.#request.author.actor)) &&
       known.agent === null &&
       known.scopes.some((scope) => belief.scopes.includes(scope)) &&
@@ -300,8 +300,7 @@ class Plan {
     const about = alike.filter(({ name, content }) =>
       informativeWords(`${name} ${content}`).some((word) => subject.includes(word)),
     )
-    // A person corrects their own statements first. Otherwise an agent could make the target ambiguous by repeating the old
-    // value.
+    // The person's own statements come first. Otherwise an agent could make the target ambiguous by repeating the old value.
     const own = about.filter((belief) => authorityOf(belief) === 'person')
     const meant = own.length > 0 ? own : about
     const [target, ...others] = meant
@@ -360,7 +359,7 @@ class Plan {
     return replaced
   }
 
-  /** Current beliefs in view with these words in their text, including those of this message. */
+  /** Current beliefs in view that contain these words, including the beliefs planned for this message. */
   async #beliefsWith(words: readonly string[], atLeast = 0): Promise<readonly Belief[]> {
     const { user, agent, view, scopes } = this.#request
     if (words.length === 0) return []
@@ -461,8 +460,8 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor
 }
 
 /**
- * Loaded only when there is something to learn, which is seldom. Loading it and compiling its patterns take longer than
- * everything else, so each happens in a separate turn of the event loop.
+ * The date parser. Loaded only when there is something to learn, which is seldom. Loading it and compiling its patterns take
+ * longer than everything else, so each happens in a separate turn of the event loop.
  */
 let dateParser: Promise<typeof import('chrono-node/en')> | undefined
 const loadDateParser = async () => {
@@ -483,7 +482,7 @@ export async function datedWords(text: string, at: string): Promise<string> {
   const timezone = offsetIn(at)
   const said = { instant: new Date(parseTime('since', at)), ...(timezone === null ? {} : { timezone }) }
   const parsed = (forwardDate: boolean) => parse(text, said, { forwardDate })
-  // "This Friday" is the next one; "last Friday" is in the past.
+  // Parsed in both directions: "this Friday" is the next one, but "last Friday" is in the past.
   const past = new Map(parsed(false).map((one) => [one.index, one]))
   let dated = ''
   let from = 0

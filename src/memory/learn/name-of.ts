@@ -95,8 +95,8 @@ export function nameStatement(statement: string): NamedStatement {
 }
 
 /**
- * The first words that could be a name, without a verb before or after them. A single everyday word is one only together with its owner:
- * "My car".
+ * The first words that could be a name, without a verb at their beginning or end. A single everyday word becomes a name
+ * only together with its owner: "My car".
  */
 function subjectOf(text: string): string | null {
   const all = analyse(text)
@@ -105,7 +105,7 @@ function subjectOf(text: string): string | null {
   const wordAt = (at: number): string => text.slice(all[at]?.start ?? 0, all[at]?.end ?? 0).toLowerCase()
   const isVerbFirst = run.length > 1 && subjects.has(wordAt(first - 1))
   const next = wordAt(first + run.length)
-  // What comes before an auxiliary verb is a noun.
+  // Before an auxiliary verb, the last word is a noun, although it may look like a verb.
   const mayEndInVerb = isFunctionWord(next) && !commonVerbs.includes(next)
   const isVerbLast = mayEndInVerb && run.length - Number(isVerbFirst) > 2 && isInflected(run.at(-1))
   const name = run.slice(Number(isVerbFirst), isVerbLast ? -1 : run.length)

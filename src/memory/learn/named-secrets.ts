@@ -16,7 +16,7 @@ import {
  * (secrets-in-conversations.slow.test.ts).
  */
 const minPoints = 6
-/** The points of a value that is never a secret, whatever its name. */
+/** The points of a value that cannot be a secret, whatever its name. */
 const never = -10
 
 type Naming = {
@@ -25,7 +25,7 @@ type Naming = {
   readonly points: number
   readonly words: string
   readonly what: string
-  /** True if only the value of the setting or field counts, and not other words of the sentence. */
+  /** Whether only the value of a setting or field counts, and no other word of a sentence. */
   readonly onlyGiven?: true
 }
 

@@ -32,7 +32,7 @@ export function findStatements(message: string): Extraction {
   let isRolePlay = fiction.test(message.slice(0, maxTypedLength))
   /** The paragraph of "please remember the following:". Every later sentence in that paragraph is remembered. */
   let listedIn: number | null = null
-  /** The topic of that list, as in "remember this for the Lisbon trip:". */
+  /** The topic of the list in that paragraph, as in "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
   const [own] = ownParts(message)
   const statements: Finding[] = []
@@ -62,7 +62,7 @@ export function findStatements(message: string): Extraction {
 
 /** Max words of a plain statement; a longer sentence usually contains more than one. */
 const maxStatementWords = 20
-/** Words of a sentence that is a supposition, a wish or a denial. */
+/** Words that mark a sentence as a supposition, a wish or a denial. */
 const notStated =
   /\b(?:if|unless|would|could|should|might|may|maybe|perhaps|not|never|no|nor|suppose|imagine|hope|wish|think|guess|wonder)\b|n['’]t\b/u
 
@@ -122,7 +122,7 @@ function refusalOf(
 
 const isQuestion = (text: string): boolean => /\?["'”’)*_\s]{0,4}$/u.test(text)
 
-/** Whether a statement begins with a pronoun such as "it", which is never resolved. "This repo" is not a pronoun. */
+/** Whether a statement begins with a pronoun such as "it". Pronouns are never resolved. "This repo" does not count as one. */
 const pointsBack = (text: string): boolean => {
   const [first = '', second = ''] = analyse(text.slice(0, 200)).map(({ word }) => word)
   if (['this', 'that', 'these', 'those'].includes(first)) return second === '' || isFunctionWord(second)
@@ -149,7 +149,7 @@ function pointsElsewhere(content: string): boolean {
         return !isFunctionWord(word) && !isVerb
       })
   return tokens.some(({ word, start, end }, at) => {
-    // "She/her" is a value, and "do this:" points ahead.
+    // In "she/her", the word is a value; in "do this:", it refers to the text that follows.
     if (text[end] === '/' || text[start - 1] === '/' || text[end] === ':') return false
     if (thirdPersons.has(word)) return named(at).length === 0
     if (!demonstratives.has(word) || tokens[at - 1]?.word === 'in') return false
@@ -167,7 +167,7 @@ const isPeriod = (word: string): boolean =>
     word,
   )
 
-/** Reads only the beginning. This test runs for every clause, and reading the whole rest each time would take quadratic time. */
+/** Whether a text has a word of content near its beginning. Reading all of it for every clause would take quadratic time. */
 const saysSomething = (content: string): boolean =>
   analyse(content.slice(0, 400)).some(({ word }) => !isFunctionWord(word))
 
@@ -238,7 +238,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     if (mark === ':') {
       const lead = plain.slice(start, joint).slice(0, 200)
       isList = announcesRules.test(lead)
-      // A name before a colon is a speaker; an order before a colon is about the text after it. "Rule" is a noun here.
+      // Before a colon, a name is a speaker and an order is about the text that follows. "Rule" is a noun here, not an order.
       if ((isOrder(lead) && !/^rules?\b/iu.test(lead)) || (!isList && analyse(lead).length < 4)) break
       from = at
     }
@@ -423,7 +423,7 @@ const hasCommand = (text: string): boolean =>
 
 const clausesAfterFirst = (text: string): readonly string[] => text.split(', ', 5).slice(1)
 
-/** How a command may begin. "Don't ever" means "never". */
+/** Matches words that may introduce a command. "Don't ever" means "never". */
 export const addressed =
   /^(?:please[\s,]{1,3}|(?:only|just|also)\s|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:make|be) sure (?:you |to )(?=always|never)|(?:do not|don['’]?t)\s(?=ever\b)|in (?:this|our|the) \p{L}{2,20},?\s(?=(?:please )?(?:always|never)\b)){1,2}/iu
 

@@ -40,7 +40,7 @@ export function maskAnswer(text: string, asked: string, mask: (secret: string) =
   return masked.replace(spokenDigits, mask).replace(/(?<![\p{L}\p{N}])\d(?:[ -]?\d){3,18}(?![\p{L}\p{N}])/gu, mask)
 }
 
-/** Masks the output of a tool that is one word in the form of a password, if the call above it asks for a secret. */
+/** Masks the output in the text of a tool step if the call asks for a secret and the output is one word in the form of a password. */
 export function maskOutput(text: string, mask: (secret: string) => string): string {
   const [call = '', value = '', ...more] = text.trim().split(/\s*\n\s*/u, 3)
   const asks = passwordName.test(call) || keyName.test(call)

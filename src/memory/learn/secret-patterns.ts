@@ -97,7 +97,7 @@ const patterns: readonly SecretPattern[] = [
     what: passwordOrKey,
     hint: /login/u,
   },
-  // A statement of SQL that creates an account.
+  // An SQL statement that creates an account.
   {
     pattern: /\bidentified\s{1,8}(?:with\s{1,8}\S{1,60}\s{1,8})?by\s{1,8}(["'])(?<value>[^"'\n]{1,200})\1/dgiu,
     what: passwordOrKey,
@@ -187,7 +187,7 @@ const expiry =
   /\b(?:exp(?:iry|ires|iration|\.)?(?: date)?|valid (?:thru|until|to))\s{0,4}:?\s{0,4}(?<value>\d{1,2}\s?[/-]\s?\d{2,4})\b/dgiu
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
-/** Finds the secrets of a text that is not encoded; they may overlap. Yields after short steps. */
+/** Finds the secrets in a text that is not encoded; they may overlap. Yields after every short step. */
 export function* searchWrittenSecrets(text: string): Generator<void, Secret[]> {
   // Named secrets come first: if two secrets have the same place, the first one's description is used.
   const found: Secret[] = []

@@ -421,7 +421,7 @@ it('reads the name and the content of a statement together', async () => {
 })
 
 describe('the search for secrets in a long text', () => {
-  // Each text makes another part of the search slow.
+  // Each text makes a different part of the search slow.
   const repeated = [
     'pin ',
     'pw: aB1!xyzXy7 ',
@@ -473,7 +473,7 @@ describe('a secret in an unusual form', () => {
     // A name and a password before a host, and the option -P.
     ['sqlplus scott/sl4ktand@//ora7.pell.example:1521/XEPDB1', 'sl4ktand'],
     ['ipmitool -I lanplus -U root -P calvin88rack chassis status', 'calvin88rack'],
-    // A statement of SQL.
+    // An SQL statement.
     ["CREATE USER ana IDENTIFIED BY 'Larch4417moor';", 'Larch4417moor'],
     ["ALTER USER ana IDENTIFIED WITH caching_sha2_password BY 'quiet larch';", 'quiet larch'],
     // Digits of other scripts, and characters with spaces between them.

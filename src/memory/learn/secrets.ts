@@ -7,7 +7,7 @@ import { searchWrittenSecrets } from './secret-patterns.ts'
 /** Every secret in a text, in order and without overlaps. */
 export const findSecrets = (text: string): readonly Secret[] => runToEnd(searchSecrets(text))
 
-/** Like `findSecrets`, and yields to the event loop. */
+/** Like `findSecrets`, but yields to the event loop in between. */
 export const findSecretsInSlices = (text: string): Promise<readonly Secret[]> => runYielding(searchSecrets(text))
 
 function* searchSecrets(text: string): Generator<void, readonly Secret[]> {
@@ -20,7 +20,7 @@ function* searchSecrets(text: string): Generator<void, readonly Secret[]> {
   return withoutOverlaps(text, found)
 }
 
-/** Finds secrets, also those in words in base64 or hexadecimal. */
+/** Finds secrets, including those that words in base64 or hexadecimal encode. */
 function* searchDecoded(text: string): Generator<void, Secret[]> {
   const found = yield* searchWrittenSecrets(text)
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
@@ -65,7 +65,7 @@ export const hasMask = (text: string): boolean => text.includes(mask)
 export const maskSecrets = (text: string, found = findSecrets(text)): string =>
   replaceAll(text, found, (length) => mask.repeat(length))
 
-/** Like `maskSecrets`, and yields to the event loop. */
+/** Like `maskSecrets`, but yields to the event loop in between. */
 export const maskSecretsInSlices = async (text: string): Promise<string> =>
   maskSecrets(text, await findSecretsInSlices(text))
 

@@ -86,7 +86,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
         for (const child of node.children) readNode(child, context)
         return
       default:
-        // Rules, comments, markup and definitions state nothing.
+        // Horizontal rules, comments, markup and link definitions state nothing, but separate an introduction from a list.
         intro = null
     }
   }

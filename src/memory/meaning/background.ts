@@ -58,7 +58,7 @@ export function indexInBackground({ store, embedder, owners, lock }: Indexing): 
     try {
       await indexAll()
     } catch (error) {
-      // Another process has the lock, or the store was closed in the meantime.
+      // Another process holds the lock, or the store was closed in the meantime.
       const isExpected = signal.aborted || (error instanceof MemoryError && error.code === 'conflict')
       if (!isExpected) problem = expectedError(error)?.message ?? String(error)
     } finally {

@@ -11,7 +11,7 @@ const Answer = z.object({
 const maxAtOnce = 64
 const patienceMs = 120_000
 
-/** A model on any server with OpenAI's `/v1/embeddings`. `name` is the model's name in results. */
+/** Opens a model on any server that has OpenAI's `/v1/embeddings`. `name` is the model's name in results. */
 export async function openHttpEmbedder(server: {
   readonly url: string
   readonly model: string

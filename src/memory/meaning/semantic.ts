@@ -26,7 +26,7 @@ type Semantic = {
 const opened = new Map<string, Promise<{ readonly questions: Embedder; readonly background: Embedder }>>()
 /** The keys of the models that have been loaded. A prompt does not wait for one that is still loading. */
 const loaded = new Set<string>()
-/** Max texts whose vectors are cached, because people ask for the next page, or the same question again. */
+/** Max questions whose vectors are cached. People ask the same question again, or for the next page. */
 const maxQuestions = 100
 
 /** The embedding model of a memory; null if vectors are off. It is loaded with the first question. */
@@ -49,7 +49,7 @@ export function openSemantic({ semantic = 'off', semanticModel, apiKey, ...proce
         : await openEmbedder(isLocal ? 'minilm' : `openai:${semantic}:${semanticModel}`, {
             apiKey,
           }).then((embedder) => ({ questions: embedder, background: embedder }))
-    // The thread answers only when it has loaded the model, even for an empty list.
+    // Even an empty list is answered only once the thread has loaded the model.
     const loading = isLocal ? background.embed([]) : Promise.resolve()
     if (!isOneShot)
       void loading.then(

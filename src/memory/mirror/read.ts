@@ -50,10 +50,10 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
     if (merged.isTorn) reading.onTorn(save.bytes)
   }
   const isUnchanged = isOurs && text === given
-  // The file was copied, restored or touched. The next sync recognises it by the new signature without reading it.
+  // The file was copied, restored or touched, which changes only its signature. With it, the next sync need not read the file.
   if (isUnchanged && known !== undefined) known.signature = live.signature
   if (!isUnchanged) text = withUnseenLines(paths, text)
-  // Refused lines are compared again in every sync.
+  // Refused lines must be compared again in every sync.
   const isChanged = !isUnchanged || state.refused.length > 0
   // A missing file was not edited, so none of its items count as removed.
   const base = isChanged && live !== null ? baseOf(paths, text) : null

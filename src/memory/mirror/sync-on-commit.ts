@@ -104,7 +104,7 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
     isDue: (): boolean => mustMake || existsSync(stateFile(request.dir)),
     end: async (): Promise<void> => {
       if (mustMake) await sync()
-      // No sync may begin after the store is closed. The sync in progress may set the timer again.
+      // No sync may begin after the store is closed. Clears the timer after each sync too, because a sync may set it again.
       clearTimeout(timer)
       await working
       clearTimeout(timer)

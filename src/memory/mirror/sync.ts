@@ -226,7 +226,7 @@ async function eventsSince(store: Store, user: string, number: number): Promise<
 
 async function findForgotten(store: Store, user: string, events: readonly JournalEntry[]): Promise<readonly string[]> {
   const forgets = events.filter(({ kind }) => kind === 'forget')
-  // A list of events contains only the first beliefs of each event, so each event is read again.
+  // Listed events contain only their first beliefs, so each event is read again.
   const whole = await Promise.all(forgets.map(({ number }) => store.event(user, number)))
   return whole.flatMap((event) => event?.beliefIds ?? [])
 }

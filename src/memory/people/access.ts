@@ -22,7 +22,7 @@ export type AccessPorts = Ports & {
   readonly random: (bytes: number) => Uint8Array
 }
 
-/** Tokens have 256 random bits, so that a hash without salt reveals nothing. */
+/** Tokens have 256 random bits, so a hash without salt reveals nothing. */
 const secretHashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
 /** The stored token that a request presents; null if it is unknown or revoked. */

@@ -261,7 +261,7 @@ function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof p
   const budget = new ContextBudget(limits)
   const questions = budget.takeQuestions(contexts.flatMap((context) => context.questions))
   const pinned = budget.takePinned(contexts.flatMap((context) => context.pinned))
-  // The sort is stable, so that of equal scores the person's own come first. Participants of a relation have the score 0.
+  // The sort is stable, so among beliefs with equal scores, the person's own come first. Participants of a relation have the score 0.
   const byScore = contexts.flatMap((context) => context.relevant).toSorted((a, b) => b.score - a.score)
   const relevant = budget.takeRelevant(byScore)
   // Every context is within the limit of lines for one message, so the joined one may be as long as the longest.

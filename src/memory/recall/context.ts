@@ -76,7 +76,7 @@ export type RelevantBelief = {
 /** A belief that the message does not name, but whose content is near to it in meaning. The agent may ignore it. */
 export type PerhapsBelief = {
   readonly belief: Belief
-  /** `cosine` is that of its content with the message, `minCosine` the minimum for a belief to be shown. */
+  /** `cosine`: that of its content and the message. `minCosine`: the minimum for a belief to be shown. */
   readonly cosine: number
   readonly minCosine: number
 }
@@ -161,7 +161,7 @@ export type Context = {
   readonly questions: readonly Belief[]
   /** Quotes from turns that help with the message, the sure ones first; usually empty. */
   readonly quotes: readonly Quote[]
-  /** Beliefs near in meaning, nearest first. At most three together with the quotes for a question, and five for a request. */
+  /** Beliefs near in meaning, nearest first. Together with the quotes, at most three for a question and five for a request. */
   readonly perhaps: readonly PerhapsBelief[]
   /** Whether the message has more than 32,000 characters, so that only its first and last 16,000 were read. */
   readonly isMessageCut: boolean

@@ -31,7 +31,7 @@ import type { Retirement } from './retired-quotes.ts'
 
 export type RecallRequest = {
   readonly user: string
-  /** Beliefs of exactly these scopes and of their ancestors are in view. */
+  /** Only beliefs in these scopes and their ancestors are in view. */
   readonly scopes: readonly string[]
   readonly message: string
   readonly agent?: string | null
@@ -77,7 +77,7 @@ export async function assemble(
   readonly namedAnyway: () => Promise<readonly NamedAnyway[]>
   readonly quoteDecision: QuoteDecision
   readonly push: Push
-  /** The nearest beliefs by meaning, shown or not. */
+  /** The beliefs nearest to the message in meaning, shown or not. */
   readonly near: readonly NearBelief[]
 }> {
   const { store, agentShare, recallBoldness, recallByMeaning } = ports
@@ -360,7 +360,7 @@ function pinsInOrder(pinned: readonly Belief[]): Pins {
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: number; readonly scored: Score }
 
-/** The candidates, best first. Loads only as many as could still fit, including ties. */
+/** The candidates, best first. Loads only as many as could still fit, and those with an equal score. */
 async function rankedCandidates(
   store: Store,
   { links, population }: Linked,
@@ -378,14 +378,14 @@ async function rankedCandidates(
     .sort((a, b) => b.score.value - a.score.value)
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
-  // If agents' beliefs exceed their share, loads more, because lower-scoring beliefs of other authors take their place.
+  // If agents' beliefs exceed their share, loads more: other authors' beliefs with lower scores take their place.
   for (let count = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); count *= 4) {
     const lowest = scored[count]?.score.value ?? Number.NEGATIVE_INFINITY
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
     await forEachInSlices(splitIntoParts(ids), async (part) => {
-      // Linking a long message takes several slices, so a belief may have changed in the meantime.
+      // Checked again, because linking a long message takes several slices, and a belief may have changed in the meantime.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
     })

@@ -174,7 +174,7 @@ function label(name: string): string {
   return words.length > maxLabelWords || end < first.length ? `${shown} …` : shown
 }
 
-/** A part of a name, which ends at a sign or before a capital: `nightly-release`, `nightlyRelease`. */
+/** Matches one part of a name. Parts end at punctuation or before a capital: `nightly-release` and `nightlyRelease` have two. */
 const labelPart = /\p{Lu}*(?:(?!\p{Lu})[\p{L}\p{M}\p{N}])+|\p{Lu}+/gu
 const maxLabelParts = 4
 const maxLabelWords = 2

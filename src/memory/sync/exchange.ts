@@ -107,8 +107,8 @@ export async function helloOf({ ports, user }: SyncContext, device: SyncDevice):
 }
 
 /**
- * Takes over the group and keys of the other side, and stamps the events of this device. If the other side knows different events
- * of this device, the device was restored or copied, and gets a new id.
+ * Takes over the group and keys of the other side, and stamps the events of this device. If the other side has the id of
+ * this device, or knows events of it that its journal lacks, the device was restored or copied, and gets a new id.
  */
 export async function meetDevice(context: SyncContext, hello: Hello): Promise<SyncDevice> {
   const { ports, user, file } = context
@@ -257,7 +257,7 @@ export function withEvents(seen: Seen, events: readonly SyncEvent[]): Seen {
 
 const maxAttempts = 50
 
-/** Stores events of other devices, in one transaction. */
+/** Stores events from other devices in one transaction. */
 export async function takeEvents(
   { ports, user }: SyncContext,
   { device, excluded, keys }: SyncDevice,
@@ -288,7 +288,7 @@ export async function takeEvents(
   )
 }
 
-/** Erases texts that other devices forgot, before storing anything else of theirs. */
+/** Erases texts that other devices forgot. Must run before any other events from these devices are stored. */
 export async function takeForgetting(
   context: SyncContext,
   device: SyncDevice,
@@ -360,7 +360,7 @@ export async function forgetAgain(
   await ports.store.commit({ ...by, at, changes, forgottenTurns: turnIds, fingerprints })
 }
 
-/** The beliefs and turns whose texts have one of the fingerprints. Reads everything, but only if there are fingerprints. */
+/** The beliefs and turns whose texts have one of the fingerprints. If there are any fingerprints, reads the whole memory. */
 async function findMatchingTexts(
   { store }: Pick<Ports, 'store'>,
   user: string,

@@ -41,13 +41,13 @@ const keyFile = 'key.age'
 const ending = '.sync.age'
 /** Max files of one device. A device with more replaces them with fewer. */
 const maxOwnFiles = 50
-/** 2^16 rounds of scrypt take about a second, once for each device. */
+/** 2^16 rounds of scrypt take about a second, once per device. */
 const scryptWorkFactor = 16
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** Returns the age identity of a folder: decrypts the key file with the passphrase, or creates a new one. */
+/** Returns the identity (private key) of a folder: decrypts the key file with the passphrase, or creates a new one. */
 export async function openFolderIdentity(folder: string, passphrase: string): Promise<string> {
   makeDirectory(folder, 0o777)
   const file = join(folder, keyFile)
@@ -131,7 +131,7 @@ export async function syncFolder(
   return { received, sent, skipped }
 }
 
-/** Gives a group to the devices of a new folder. The group is derived from the folder's identity, so that all devices get the same one. */
+/** Gives the device a group if it has none. The group is derived from the folder's identity, so that all devices get the same one. */
 async function withGroup({ file }: SyncContext, device: SyncDevice, identity: string): Promise<SyncDevice> {
   if (device.group !== null) return device
   const grouped = { ...device, group: hash('sha256', `group of ${identity}`).slice(0, 32) }
@@ -143,7 +143,7 @@ async function withGroup({ file }: SyncContext, device: SyncDevice, identity: st
 const eventsIn = (batches: readonly Batch[]): Seen =>
   batches.reduce<Seen>((sum, { events, isForgetting }) => (isForgetting ? sum : withEvents(sum, events)), {})
 
-/** Whether the events that must precede a batch are known, for each device with events in it. */
+/** Whether the events that must precede a batch are known. Only devices with events in the batch count. */
 const isWithin = (after: Seen, known: Seen, events: readonly SyncEvent[]): boolean =>
   [...new Set(events.map(({ stamp }) => stamp.device))].every((device) => (known[device] ?? 0) >= (after[device] ?? 0))
 
@@ -168,7 +168,7 @@ async function writeBatches(
     readonly folder: string
     readonly identity: string
     readonly covered: Seen
-    /** Events that the folder contains already; they are not counted. */
+    /** The events that the folder already contains. They do not count as sent. */
     readonly present: Seen
     /** Whether to write a file even without events, so that other devices learn the group and keys of this one. */
     readonly announces: boolean

@@ -21,7 +21,7 @@ export type MergeRequest = {
   readonly user: string
   /** The device that merges. */
   readonly device: string
-  /** The events that the device has seen before these. */
+  /** The events that the device had seen before `events`. */
   readonly seen: Seen
   /** Scopes that the device does not accept. */
   readonly excluded: readonly string[]
@@ -35,7 +35,7 @@ export type MergeRequest = {
 export const hasSeen = ({ device, number, seen }: EventStamp, other: EventStamp): boolean =>
   device === other.device ? number >= other.number : (seen[other.device] ?? 0) >= other.number
 
-/** The order of all events, by logical time. Events of two devices may have the same time. */
+/** Whether `a` comes after `b` in the total order of events: by logical time, then by device and number. */
 const isLater = (a: EventStamp, b: EventStamp): boolean =>
   (a.time - b.time || compareStrings(a.device, b.device) || a.number - b.number) > 0
 
@@ -54,7 +54,7 @@ export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEve
         turns: event.turns.filter(({ scope }) => !isExcluded(scope, excluded)),
       }
 
-/** The local events to commit for events of other devices, in order, and those that settle conflicts. Changes nothing. */
+/** Returns the commits that store the events of other devices, in order, and those that settle conflicts. Changes nothing. */
 export async function planMerge(given: MergePorts, request: MergeRequest): Promise<readonly Commit[]> {
   const { user, events, excluded, forgotten } = request
   // Most people have forgotten nothing. Then the keys are left out, so that no fingerprints are computed.
@@ -110,7 +110,7 @@ const isForgotten = (
     return by === null || (by !== undefined && !hasSeen(stamp, by))
   })
 
-/** The fields in which a person can see a difference. */
+/** The fields in which a person can see a difference, as text for comparison. */
 const visibleFields = (belief: Belief): string => {
   const {
     version: _v,
@@ -143,7 +143,7 @@ const supersede = (belief: Belief, { id }: Belief): Belief => ({ ...belief, stat
 const derivedId = (...parts: readonly (string | number)[]): string =>
   `b-${hash('sha256', JSON.stringify(parts)).slice(0, 16)}`
 
-/** A notice, without the text, of a change that was lost because its belief was forgotten. The same on every device. */
+/** A notice that a change was lost because its belief was forgotten. It omits the text, and is the same on every device. */
 export const noticeOf = (user: string, id: string, at: string): Belief => ({
   id: derivedId('forgotten', id),
   user,
@@ -210,7 +210,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
         version: after?.version ?? expectedVersion + 1,
         outcome,
         belief: after,
-        // An event of this device has its number only after the commit; no event of this batch can have seen it.
+        // An event of this device gets its number in the commit. Until then it has the highest, so that no event counts as having seen it.
         stamp: { ...stamp, number: stamp.number ?? Number.MAX_SAFE_INTEGER, hash: stamp.hash ?? '' },
         isSettling: stamp.number === null,
       })
@@ -248,7 +248,7 @@ async function openMerge({ store, sync, keys }: MergePorts, request: MergeReques
     }
   }
 
-  /** A proposal with the text that lost, so that a person sees both texts. Null if it was made before. */
+  /** A proposal with the text that lost, so that a person sees both texts. Null if this proposal already exists. */
   async function proposalOf(id: string, loser: Belief, by: EventStamp): Promise<Belief | null> {
     if (loser.supersededBy !== null) {
       const successor = (await headOf(loser.supersededBy))?.belief ?? null

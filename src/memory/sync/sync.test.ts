@@ -306,7 +306,7 @@ async function act(device: TestDevice, { act: what, name, content }: { act: stri
 /** One clock is a year ahead, another some hours behind. */
 const clockErrorsMs = [0, 365 * 86_400_000, -3 * 3_600_000]
 
-/** The checks of a store in process memory that fail. Its file is not rewritten after forgetting. */
+/** The failed checks of a store in process memory, except `forgotten`, because its file is not rewritten after forgetting. */
 const problemsOf = async ({ store }: TestDevice) =>
   (await store.verify()).filter(({ ok, check }) => !ok && check !== 'forgotten')
 

@@ -11,7 +11,7 @@ import type { PlacedRecord } from './belief-record.ts'
 /** A statement of a file to import. */
 export type ImportEntry = {
   readonly place: string
-  /** Null if the file gives none. */
+  /** Null if the file gives no name. */
   readonly name: string | null
   readonly text: string
   /** When it was last changed, if the file records it. */

@@ -22,7 +22,7 @@ export type ImportRequest = Omit<ChangeRequest, 'key'> & {
   /** The scopes of beliefs that name none. */
   readonly scopes: readonly string[]
   /**
-   * Whether the person vouches for the text, such as an export of their own: every belief keeps its original authority. Otherwise
+   * Whether the person vouches for the text, such as their own export: every belief keeps its original authority. Otherwise
    * it has a document's authority at most, and statements that need a person's wait for review.
    */
   readonly trusted?: boolean
@@ -36,7 +36,7 @@ type ImportTally = {
   readonly unchanged: number
   /** The same statement is known under another id; counted as a repetition. */
   readonly reinforced: number
-  /** Replaced a belief with a different statement. */
+  /** Replaced a belief that made a different statement. */
   readonly corrected: number
   /** Would replace a belief of a higher authority, or may only be stated by a person, so a person has to decide. */
   readonly proposed: number
@@ -198,7 +198,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   /** Planned beliefs by scope and name. */
   const holding = new Map<string, Set<Belief>>()
 
-  /** A record whose id is stored already replaces the stored state, as far as its author may. */
+  /** Replaces a stored belief with the record that has its id, as far as the author of the import may. */
   async function update({ record, place }: PlacedRecord, known: Belief): Promise<void> {
     const createdAt = earlierTime(known.createdAt, record.createdAt)
     const read = { ...limitAuthority(record), createdAt }

@@ -205,7 +205,7 @@ async function readNewLine(
 
 /**
  * Retires beliefs whose lines were removed: their history is kept, and undo brings them back. For another author's belief,
- * proposes to retire it, if more proposals may wait, and restores its line. Returns the numbers of retired and proposed beliefs.
+ * proposes to retire it, unless too many proposals wait, and restores its line. Returns the numbers of retired and proposed beliefs.
  */
 async function retire(
   ports: Ports,

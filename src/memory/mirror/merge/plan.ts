@@ -17,7 +17,7 @@ export type Edit =
       readonly isNamed: boolean
       readonly isTyped: boolean
     }
-  /** The file and the store changed the same field. */
+  /** The file and the store changed the same field to different values. */
   | { readonly kind: 'conflict'; readonly current: Belief; readonly fields: ItemFields }
   /** A second copy of a line, which changes nothing. */
   | { readonly kind: 'duplicate' }
@@ -28,7 +28,7 @@ export type MergePlan = Awaited<ReturnType<typeof planMerge>>
 
 type Source = { readonly store: Store; readonly user: string }
 
-/** One removed line is an edit. Many at once look like an accident, or like a program that wipes the memory. */
+/** Whether so many lines were removed at once that it looks like an accident, or like a program that wipes the memory. A single removed line is an edit. */
 export const isMassRemoval = (gone: number, known: number): boolean =>
   gone >= 2 && (gone * 2 >= known || (gone > 10 && gone * 5 > known))
 
@@ -44,7 +44,7 @@ export async function planMerge({ store, user }: Source, { document, base, isCha
   const currents = new Map<string, Belief | null>()
   for (const id of isChanged ? document.ids() : []) currents.set(id, await currentVersion(store, user, id))
   const present = new Set([...currents].flatMap(([id, current]) => [id, current?.id ?? id]))
-  // The first line with an id is the belief; later ones are copies.
+  // If several lines have the same id, the first one is the belief and the others are copies.
   const baseBlocks = new Map((base?.items() ?? []).toReversed().map((block) => [block.item.id ?? '', block]))
   const known = (await store.getMany(user, [...baseBlocks.keys()])).filter(isMirrored)
   const missing = known.filter(({ id }) => !present.has(id))

@@ -78,7 +78,7 @@ export function parseBlocks(file: string): readonly Block[] {
   let takesItems = false
   let isManaged = !lines.some(({ text }) => mark.test(text))
   let place = 0
-  /** How far the end of each kind of fence or comment was searched for in vain, so that the search is not repeated for every line. */
+  /** For each kind of fence or comment, the line up to which no end was found, so that not every line searches for it again. */
   const unclosed = new Map<string, { readonly length: number; readonly until: number }>()
 
   function parseLine({ text, raw }: Line): void {

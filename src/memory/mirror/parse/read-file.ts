@@ -42,7 +42,7 @@ export function readLiveFile(path: string): FileRead {
   }
 }
 
-/** The reason why a file cannot be used; null if it can. Through a link, Credence would read or write a file elsewhere. */
+/** The reason why a file cannot be used; null if it can. Refuses links, because they lead to files elsewhere. */
 function reasonAgainst(stats: BigIntStats): string | null {
   if (stats.isSymbolicLink()) return 'it is a symbolic link'
   if (stats.isDirectory()) return 'it is a directory'

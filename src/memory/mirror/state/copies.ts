@@ -7,7 +7,7 @@ import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
 import { type MirrorPaths, mirrorFile, namesIn, readIfPresent, writeRecord } from './state.ts'
 
-/** Max old versions of the file to keep. With them, an editor that saved an old copy can be told apart from one that deleted lines. */
+/** Max old versions of the file to keep. They show whether an editor saved an old copy or deleted lines. */
 const maxBases = 20
 const maxBytes = 1_000_000
 

@@ -19,9 +19,9 @@ export function mirrorPaths(dir: string) {
     file: join(dir, mirrorFile),
     state,
     lock: join(state, 'lock'),
-    /** The texts that were last written: the bases of the merge. */
+    /** The directory of the texts that were last written, the bases of merges. */
     bases: join(state, 'bases'),
-    /** The previous MEMORY.md, while the new one is put in place. */
+    /** The path of the previous MEMORY.md while the new one is put in place. */
     replaced: join(state, 'replaced.md'),
   } as const
 }
@@ -43,7 +43,7 @@ const mirrorState = z.object({
       file: z.string(),
       reason: z.string(),
       since: z.string(),
-      /** The signature of MEMORY.md when the sync stopped because of it. */
+      /** The signature that MEMORY.md had when it made the sync stop. */
       signature: z.string(),
     })
     .nullable(),
@@ -75,7 +75,7 @@ export function showAllAgain(dir: string): void {
   if (state !== null && state !== 'damaged') saveState(paths, { ...state, watermark: 0 })
 }
 
-/** The state of a new mirror, or of one whose records are lost. The file shows whether it is ours. */
+/** The state of a new mirror, or of one whose records are lost. The file is ours if it has a version. */
 export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
   const live = readLiveFile(file)
   const document = live.kind === 'read' ? new MirrorDocument(live.text) : null

@@ -39,7 +39,7 @@ export class MirrorDocument {
     return this.items().flatMap(({ item }) => item.id ?? [])
   }
 
-  /** The version this text was made from; null if the mark is missing. */
+  /** The version that this text was made from; null if it has no version mark. */
   version(): number | null {
     return this.#blocks.find((block) => block.kind === 'mark')?.version ?? null
   }
@@ -175,7 +175,7 @@ export class MirrorDocument {
     if (text === null) this.#dropEmptyHeading('more', heading + 1)
   }
 
-  /** Adds the inbox at the end of the file if it is missing. */
+  /** Adds an inbox at the end of the file if there is none. */
   ensureInbox(): void {
     if (this.#blocks.some(({ kind }) => kind === 'new')) return
     this.#insertApart(this.#blocks.length, parseBlocks(newSection.replaceAll('\n', this.#eol)))

@@ -26,7 +26,7 @@ const note =
 export const isMirrored = (belief: Belief): boolean => isCurrent(belief) && belief.agent === null
 
 /**
- * Shows the beliefs of the store in the document, as many as fit. `left`: the refused lines. They stay as they are, each instead
+ * Shows the beliefs of the store in the document, as many as fit. `left`: the refused lines. They stay as they are, each in place
  * of the belief that it would change.
  */
 export async function showBeliefs(

@@ -39,7 +39,7 @@ const replacedFiles = new Map<string, readonly ReplacedFile[]>()
 
 export const hasReplaced = ({ dir }: MirrorPaths): boolean => replacedFiles.has(dir)
 
-/** The replaced files, each with its late save, if any. A file left by a killed process has no descriptor. */
+/** The replaced files, each with its late save, if any. A file that a killed process left behind has no descriptor. */
 export function readReplaced(paths: MirrorPaths) {
   const open = (replacedFiles.get(paths.dir) ?? []).map((file) => ({ file, late: lateSave(file) }))
   const left = nullIfMissing(() => readFileSync(prepareOwnPath(paths.dir, paths.replaced)))
@@ -109,7 +109,7 @@ export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, con
         rmSync(draft, { force: true })
         syncDirectoryNow(paths.dir)
         const signature = signatureAt(path) ?? ''
-        // Another program may have written to it already. An empty signature makes the next sync read it again.
+        // Another program may have written to the new file already. An empty signature makes the next sync read it again.
         return signature.startsWith(`${Buffer.byteLength(content)}:`) ? signature : ''
       }
     }
@@ -131,7 +131,7 @@ async function writeToDisk(path: string, content: string, mode: number): Promise
   try {
     writeFileSync(descriptor, content)
     if (mode !== 0o600) fchmodSync(descriptor, mode)
-    // Asynchronous, so that a program that makes many changes in a row can still handle its events.
+    // Not synchronous, because a program that makes many changes in a row must still be able to handle its events.
     await promisify(fsync)(descriptor)
   } finally {
     closeSync(descriptor)

@@ -171,7 +171,7 @@ export const opencode = (): ChatReader => (message) => {
 
 /**
  * Transcripts of Cursor, `~/.cursor/projects/<directory>/agent-transcripts/<session>/<session>.jsonl`. They have neither
- * times nor ids: every turn gets the time at which its file was created, in the order of the lines.
+ * times nor ids: every turn gets the time at which its file was created, plus one millisecond per line up to its own.
  */
 export function cursor(file: string): ChatReader {
   const session = basename(file, extname(file))

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../../json.ts'
 import { offsetIn, withOffset } from '../../../local-time.ts'
 import type { HeardTurn } from '../../conversation/hear.ts'
 
-/** The program that wrote a file of conversations. */
+/** The formats of conversation files, named after the programs that write them; `jsonl` is our own. */
 export const chatFormats = [
   'claude-code',
   'codex',
@@ -37,7 +37,7 @@ export function timeIn(value: unknown): string | null {
     : withOffset(time.toISOString(), offsetIn(String(value)))
 }
 
-/** The texts of a message content, which is one text or a list of parts. */
+/** The texts in the content of a message, which is one text or a list of parts. */
 export function textsIn(content: unknown, types: readonly string[]): readonly string[] {
   if (typeof content === 'string') return [content]
   return objectsIn(content).flatMap(({ type, text }) =>
