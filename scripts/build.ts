@@ -68,7 +68,7 @@ const onPromptPath = staticImports(
 )
 const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.ts'].map(inSource))
 
-// Every module costs a one-shot command more than 0.5 ms to load, and an ES module that imports from Node 10 ms.
+// A one-shot command needs more than 0.5 ms to load a module, and 10 ms for an ES module that imports from Node.
 // `bin/credence.js` makes V8 compile all functions of the file `prompt` when it is loaded. Functions in other files are
 // compiled when first called.
 const commandLine = join(target, 'cli')

@@ -24,7 +24,10 @@ type Mutant = {
   readonly tests: readonly string[]
 }
 
-/** An area of the code. The `count` possible faults with the smallest hashes are planted in it, one at a time. `tests` are run in addition to those that import the file. */
+/**
+ * An area of the code. The `count` possible faults with the smallest hashes are planted in it, one at a time. `tests` are run
+ * in addition to those that import the file.
+ */
 type Area = { readonly name: string; readonly files: string; readonly count: number; readonly tests: readonly string[] }
 
 type MutantList = {

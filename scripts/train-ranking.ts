@@ -73,7 +73,7 @@ if (conversations.length === 0) {
 }
 
 const isLife = (family: Family): boolean => family === 'life' || family === 'small life'
-/** Small stores are parts of the lives, and only measured. */
+/** Whether models are trained with a row. Small stores are parts of the lives, so they are only measured. */
 const isTrained = ({ family }: Pick<Row, 'family'>): boolean => family !== 'small life'
 
 /** A message with its candidates and their features. `gold`, `fine` and `outdated` are ids of turns. */
@@ -537,8 +537,8 @@ async function nearnessIn(row: Row, ranked: readonly ScoredMessage[]): Promise<r
 }
 
 /**
- * For each of the first turns, which newer turn updates it. Right for an outdated turn is a newer turn with the current
- * value; for any other turn, none.
+ * For each of the first turns, which newer turn updates it. For an outdated turn, a newer turn with the current value is
+ * right; for any other turn, none is.
  */
 async function choicesOfUpdates(
   row: Row,
@@ -694,8 +694,8 @@ function searchTable(measured: readonly Result[], replaced: Replaced): string {
 type Shown = Readonly<Record<'fires' | 'right' | 'outdated' | 'lines' | 'newestFirst' | 'marked', number>>
 
 /**
- * Counts the messages that show anything, that show a right turn, that show an outdated turn without a right one, that show a right turn
- * before every outdated one, and that mark a right turn as earlier; and all their lines.
+ * Counts all lines, and the messages that show any line (`fires`), a right turn, an outdated turn without a right one, or a
+ * right turn before every outdated one (`newestFirst`), and those that mark a right turn as earlier.
  */
 function countShown(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Shown {
   let fires = 0
@@ -768,8 +768,8 @@ function recallTable(measured: readonly Result[], calibrationOf: (result: Result
 }
 
 /**
- * Of the messages that should have no line, the max share with a line, by kind of message: with a sure line, with any
- * line, and with any line if eager.
+ * By kind of message, the max share of the messages without a right line that show a sure line, any line, and any line if
+ * eager.
  */
 const maxFalse = {
   unrelated: { sure: 0.01, normal: 0.04, eager: 0.15 },
@@ -784,8 +784,8 @@ type Strictness = 'sure' | 'normal' | 'eager'
 /** Max share of the messages with outdated turns for which an outdated turn is shown without the newest. */
 const maxOutdated = 0.08
 /**
- * Max messages that may show a line although they should have none, by kind; or an outdated turn without the newest, of
- * all messages (`outdated`) or of those about a changed fact (`changed`).
+ * By kind, the max number of messages that show a line although they should have none; then the max number that show an
+ * outdated turn without the newest, among all messages (`outdated`) and among those about a changed fact (`changed`).
  */
 type Budget = Readonly<Record<keyof typeof maxFalse | 'outdated' | 'changed', number>>
 
@@ -880,7 +880,7 @@ function calibrate(name: ModelName, measured: readonly Result[]): Calibration {
       changed: maxOutdatedOf(isChanged),
     }
   }
-  /** The best of every way to divide a budget between requests and questions. */
+  /** The best of all ways to divide a budget between requests and questions. */
   const divided = (
     strictness: Strictness,
     which: 'any' | 'sure',

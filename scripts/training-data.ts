@@ -93,8 +93,8 @@ function readLife(folder: string, id: string): readonly Conversation[] {
 }
 
 /**
- * Small stores out of a life: the sessions that one message of each kind needs, which are asked there. In a small store nearly
- * every turn is a candidate, so turns about other things are compared with the answer.
+ * Small stores made from a life. In each, one message of each kind is asked, and only the sessions that these messages need
+ * are stored. Nearly every turn is then a candidate, so turns about other things are compared with the answer.
  */
 function smallStoresOf({ id, turns, asked }: Conversation): readonly Conversation[] {
   const ofKind = [...Map.groupBy(asked, ({ kind }) => kind).values()]

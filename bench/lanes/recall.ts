@@ -40,8 +40,8 @@ export const recallLane: Lane = {
     const memory: PeerSize[] = []
     const crowd = { dir: stores.place('users'), users: quick ? 20 : 100, beliefsEach: quick ? 100 : 1_000 }
     for (const size of sizes) {
-      // Runs while the largest store is filled, to save minutes. The beliefs per second of that store are therefore
-      // measured on a busy machine.
+      // The crowd is filled at the same time as the largest store, to save minutes. The beliefs per second of that store
+      // are therefore measured on a busy machine.
       const filled = size === sizes.at(-1) ? fillCrowd(crowd) : undefined
       const { dir, sample, perSecond, bytesPerBelief } = await stores.of(size)
       await filled

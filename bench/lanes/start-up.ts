@@ -99,7 +99,7 @@ function oneShots(installed: string, dir: string, message: string, session: stri
     'credence mcp, one call (package)': {
       argv: [installed, 'mcp', '--dir', dir, '--scope', benchScope],
       input: mcpCall(message),
-      // A server that loses its input ends without the answer.
+      // A server whose input has ended exits without sending the answer.
       untilLines: 2,
     },
   }

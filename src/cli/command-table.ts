@@ -17,7 +17,7 @@ export type CommandEntry = {
   readonly load: () => Promise<Command>
 }
 
-/** A command with actions: `people add`, `people list`. Only its actions have aliases. */
+/** A command with actions, such as `people add` and `people list`. Only its actions can have aliases. */
 export type CommandGroup = Pick<CommandEntry, 'name' | 'group' | 'summary'> & {
   readonly actions: readonly Omit<CommandEntry, 'group'>[]
 }

@@ -213,7 +213,8 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
 
 /**
  * The scope of the repository that contains a directory; null outside of a repository. All worktrees of a repository share
- * a scope; two repositories never do, even if their folders have the same name. Does not run git, which is slower than a recall.
+ * a scope; two repositories never do, even if their folders have the same name. Does not run git, because that takes
+ * longer than a recall.
  */
 export function projectScope(directory: string): string | null {
   const repository = commonDirectory(directory)

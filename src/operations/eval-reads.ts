@@ -20,7 +20,7 @@ const maxHistoryRuns = 50
 /** Max runs (columns) and cases (rows) in a grid. */
 const maxColumns = 12
 const maxRows = 500
-/** How long a summary of shadow records is cached: there may be a hundred thousand. */
+/** How long a summary of shadow records is cached, because there may be a hundred thousand of them. */
 const shadowTtlMs = 10_000
 
 /** A run with the fields that a plot needs. */

@@ -8,7 +8,7 @@ import { installationOf } from './system.ts'
 const id = text(200)
 
 const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>) => Object.keys(names) as Name[]
-// Repeated here, because the schemas of the eval store are loaded only with its first read. The types prevent missing values.
+// Repeated here, because the schemas of the eval store are loaded only with its first read. The types ensure that no status is missing.
 const runStatuses = namesOf<RunSummary['status']>({ running: true, completed: true, failed: true, partial: true })
 const caseVerdicts = namesOf<CaseVerdict>({ pass: true, fail: true, error: true, skipped: true, unjudged: true })
 

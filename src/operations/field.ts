@@ -1,9 +1,9 @@
 import { omitUndefined } from '../omit-undefined.ts'
 
 /**
- * A field of the input of an operation, as plain data. HTTP and MCP derive a schema from it (schemas.ts), the command line an
- * option, so that limits, default and help are defined once. Must not import a schema library, which hooks and a
- * one-shot `recall` do not need.
+ * A field of the input of an operation, as plain data. HTTP and MCP derive a schema from it (schemas.ts), and the command line
+ * derives an option, so that limits, default and help are defined once. This file must not import a schema library, which
+ * hooks and a one-shot `recall` do not need.
  */
 export type Field<Value = unknown, Presence extends 'needed' | 'optional' | 'default' = Presences> = {
   readonly kind: 'text' | 'whole' | 'number' | 'flag' | 'choice' | 'list' | 'object'
@@ -88,7 +88,7 @@ export const object = <const All extends Fields>(fields: All, help?: string): Ne
   requiredField({ kind: 'object', fields, help })
 
 export const optional = <Value>(field: Needed<Value>, help = field.help): Field<Value, 'optional'> =>
-  // `omitUndefined` removes a missing help.
+  // `omitUndefined` removes `help` if it is undefined.
   omitUndefined({ ...field, presence: 'optional', help }) as Field<Value, 'optional'>
 
 /** Makes a field optional, with a default value. `help` replaces its description. */
@@ -97,7 +97,7 @@ export const withDefault = <Value>(field: Needed<Value>, value: Value, help = fi
 
 export const nullable = <Value>(field: Needed<Value>): Needed<Value | null> => ({ ...field, isNullable: true })
 
-/** The longest list in one answer. */
+/** Max items of a list in one answer. */
 export const maxItems = 200
 
 export const paging = (defaultLimit: number) => ({

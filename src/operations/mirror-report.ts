@@ -35,7 +35,7 @@ type Synced = {
   readonly problem?: string | null
 }
 
-/** Why a sync of MEMORY.md is incomplete, each with the next step. */
+/** The reasons why a sync of MEMORY.md is incomplete, each with the next step. */
 export const listMirrorProblems = ({ held, conflicts, refused, problem = null }: Synced): readonly string[] => [
   ...(problem === null ? [] : [problem]),
   ...(held === null ? [] : [`${held.file} is held, because ${held.reason}. ${remedyOf(held)}`]),

@@ -175,7 +175,7 @@ export function cacheFor<Result>(
   return made
 }
 
-/** Like `cacheFor`, for `ttlMs`. */
+/** Like `cacheFor`, but caches the result for `ttlMs`. */
 export function cacheForMs<Result>(
   served: ServedMemory,
   name: string,
@@ -190,7 +190,7 @@ export function cacheForMs<Result>(
 }
 const sinceOf = new WeakMap<ServedMemory, Map<string, number>>()
 
-/** Like `cacheFor`, until the memory changes. */
+/** Like `cacheFor`, but caches the result until the memory changes. */
 export const cacheUntilChange = async <Result>(
   served: ServedMemory,
   name: string,

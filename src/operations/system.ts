@@ -8,9 +8,9 @@ import { cacheFor, cacheForMs, cacheUntilChange, type Installation, type ServedM
 import { isInView } from './view.ts'
 
 const doctorTtlMs = 60_000
-/** How long the mirror status is cached: it reads files, and pages request the health of a memory often. */
+/** How long the mirror status is cached: computing it reads files, and pages request the health of a memory often. */
 const mirrorTtlMs = 2_000
-/** Counting reads every belief. This is the maximum share of time spent on it during constant writes. */
+/** The maximum share of time spent on counting during constant writes, because counting reads every belief. */
 const countingShare = 0.02
 
 /** Logging in and out, the state of the memory, and the mirror. */

@@ -8,12 +8,12 @@ const commands = await Promise.all(
   commandTable.map(async ({ load, ...entry }) => ({ ...entry, command: await load() })),
 )
 
-/** The commands that read or change a memory. Those of Evaluate use the directory only for their results. */
+/** The commands that read or change a memory. The commands in the group Evaluate use the directory only for their results. */
 const others = commands.filter(
   ({ group, command, createsMemory }) => group !== 'Evaluate' && 'dir' in command.options && createsMemory !== true,
 )
 
-/** Arguments that a command needs in addition to one text for each. */
+/** Options that a command needs in addition to its arguments. */
 const more: Readonly<Record<string, readonly string[]>> = {
   'people remove': ['--memory', 'keep'],
   'team remove': ['--memory', 'keep'],

@@ -5,7 +5,7 @@ import { createSandbox } from './sandbox.ts'
 
 type CliSandbox = ReturnType<typeof createSandbox>
 
-/** A command line at a terminal with colours, with these characters typed. */
+/** Runs a command line at a terminal with colours, at which these characters are typed. */
 const atTerminal = (place: CliSandbox, typed: string, ...argv: readonly string[]) =>
   place.runWith({ columns: 100, stdin: typed, platform: 'linux' }, ...argv)
 

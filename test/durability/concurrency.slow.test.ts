@@ -10,7 +10,7 @@ import { WriterProcess } from './writer-process.ts'
 const processes = 8
 const writes = count(500)
 /**
- * More processes with the same total of writes. A process needs some 100 MB, so only a full run starts 32 and then 50.
+ * More processes with the same total number of writes. A process needs some 100 MB, so only a full run starts 32 and then 50.
  */
 const crowds: readonly (readonly [crowd: number, each: number])[] = [
   [16, count(250)],

@@ -200,7 +200,7 @@ describe('a file that is not a store', () => {
   })
 })
 
-/** Copies the files of a store that is open in this process. A child process does it, because reading them here would drop the locks. */
+/** Copies the files of a store that is open in this process, by a child process: reading them here would drop the locks. */
 function copyOpenStore(file: string): void {
   for (const suffix of ['', '-wal']) expect(spawnSync('cp', [file + suffix, `${file}.copy${suffix}`]).status).toBe(0)
 }
@@ -226,7 +226,7 @@ describe('a flipped bit', () => {
     const counts = { read: 0, refused: 0, detected: 0, unguarded: 0 }
 
     for (let flip = 0; flip < flips; flip += 1) {
-      // Every other flip is within the texts; the rest are anywhere.
+      // Half of the flips hit pages with texts; the other half hit any page.
       const page = ofBeliefs[Math.floor(random() * ofBeliefs.length)] ?? 1
       const offset =
         flip % 2 === 0 ? (page - 1) * 4096 + Math.floor(random() * 4096) : Math.floor(random() * bytes.length)

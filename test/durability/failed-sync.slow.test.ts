@@ -8,7 +8,7 @@ import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
 const calls = 60
-/** A full run fails every call, other runs every tenth. */
+/** A full run makes every call fail; other runs, every tenth. */
 const step = calls / count(calls)
 const workload = { prefix: 'w', count: 40, forgetsEvery: 7, maxRefusals: 4 }
 const kept = workload.count - Math.floor(workload.count / workload.forgetsEvery)

@@ -14,8 +14,8 @@ const lanes = 2
 /** Starts a writer, kills it at some moment of its work, and returns its acknowledged writes. */
 async function killedWriter(options: WriterOptions, random: () => number): Promise<readonly string[]> {
   const writer = new WriterProcess(options)
-  // Waits for beliefs and not for a time, because the rate depends on the disk. The exact moment is random within the
-  // next one or two beliefs.
+  // Waits for a number of beliefs rather than for a time, because the rate depends on the disk. The exact moment is
+  // random within the next one or two beliefs.
   await writer.hasAcknowledged(Math.floor(5 * random()))
   await after(5 * random())
   await writer.kill()

@@ -15,7 +15,7 @@ const calls = 'write,pwrite64,fsync,fdatasync,rename,ftruncate,unlink,link,copy_
 /** A full run kills at every point, other runs at every tenth, with a different first point for each command. */
 const step = count(10) === 10 ? 1 : 10
 
-/** Hundreds of commands are started; compiling them once is enough. */
+/** The compile cache of the commands: hundreds of them are started, but their code is compiled only once. */
 const compiled = join(tmpdir(), 'credence-compiled-commands')
 
 /** Runs a command and kills it at the call with this number; false if it made fewer calls and succeeded. */

@@ -13,7 +13,7 @@ const folder = new URL('../../src/store/sqlite/migrations/', import.meta.url)
 /** Stores written by released versions, one for each released schema. */
 const fixtures = readdirSync(folder).filter((name) => name.endsWith('.db.gz'))
 const calls = 'pwrite64,fsync,fdatasync,ftruncate,unlink'
-/** Points tried in a full run, for each fixture and each fault. */
+/** The number of points that a full run tries for each fixture and each fault. */
 const points = 50
 
 function oldStore(fixture: string, directory: string): string {
@@ -63,7 +63,7 @@ async function openingWith(faults: readonly string[], file: string, record: stri
   return writer
 }
 
-/** The number of calls of an opening without faults. */
+/** The number of calls that opening the store makes without faults. */
 async function callsOf(fixture: string): Promise<number> {
   using directory = temporaryDirectory()
   const record = join(directory.path, 'record')

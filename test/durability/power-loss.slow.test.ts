@@ -14,8 +14,8 @@ const seed = 11
 type Check = (file: string, acknowledged: readonly string[]) => Promise<readonly string[]>
 
 /**
- * Records a writer and simulates power cuts: right after every acknowledgement, with all unsynced data lost, and at random moments, with
- * a random part of it lost. Returns the losses that `check` finds.
+ * Records a writer and simulates power cuts: right after every acknowledgement, with all unsynced data lost, and at random
+ * moments, with a random part of it lost. Returns the losses that `check` finds.
  */
 async function cutPower(options: Omit<WriterOptions, 'file' | 'prefix'>, moments: number, check: Check) {
   using directory = temporaryDirectory()

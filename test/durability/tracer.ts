@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Whether system calls can be recorded and get injected faults. Tests that need this are skipped otherwise. */
+/** Whether system calls can be recorded and made to fail. Tests that need this are skipped otherwise. */
 export const isTracerHere = spawnSync('strace', ['--version']).status === 0
 if (!isTracerHere) console.log('Skipped: strace is not installed, so no system call can be recorded or made to fail.')
 

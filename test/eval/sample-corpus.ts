@@ -34,7 +34,7 @@ export const staticCase = (
   ...fields,
 })
 
-/** One dimension for each letter: similarities can be computed by hand. */
+/** Has one dimension for each letter, so that similarities can be computed by hand. */
 export const letterEmbedder: Embedder = {
   model: 'letters',
   dimensions: 26,

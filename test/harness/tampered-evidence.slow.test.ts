@@ -200,7 +200,7 @@ describe('evidence that was tampered with', () => {
   })
 })
 
-/** Reordered lines of one JSON document may still mean the same. */
+/** Whether two texts are the same JSON: reordering the lines of a document may not change its meaning. */
 function sameJson(a: string, b: string): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(a), JSON.parse(b))

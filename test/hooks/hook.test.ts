@@ -969,7 +969,7 @@ describe('a hook past its time limit', () => {
   it('still answers if its input is there', async () => {
     using place = createSandbox()
     await withMemory(place)
-    // So late that there is barely time to read the input.
+    // The hook starts so late that there is barely time to read the input.
     const stdin = JSON.stringify(prompted(place, 'Why does Redis evict?'))
 
     const ending = await place.runWith({ stdin, startedAt: performance.now() - 100_000 }, 'hook', 'prompt-submit')
@@ -1184,7 +1184,7 @@ describe('after any error, a hook', () => {
   it('answers even if it cannot store the message', async () => {
     using place = createSandbox()
     await withMemory(place)
-    // A file instead of the directory.
+    // A file at the path of the queue, which should be a directory.
     writeFileSync(queueOf(place), '')
 
     const { stdout, started } = await hook(place, prompted(place, 'We decided to use Redis 8.'), 'prompt-submit')
@@ -1291,7 +1291,7 @@ describe('the log of hooks', () => {
   })
 })
 
-// Concurrently, because one of them waits for seconds.
+// These tests run concurrently, because one of them waits for seconds.
 describe.concurrent('the program itself', () => {
   it('leaves storing and learning to a process that continues after it has ended', { timeout: 60_000 }, async () => {
     using place = createSandbox()
@@ -1329,7 +1329,7 @@ describe.concurrent('the program itself', () => {
     child.stdin.end(JSON.stringify(prompted(place, 'Why does Redis evict?')))
 
     expect((await ended).exitCode).toBe(0)
-    // Waits for its background process, which still writes to the sandbox.
+    // Waits for the hook's background process, which still writes to the sandbox.
     const hearing = expect.objectContaining({ event: 'hear', outcome: 'done' })
     await vi.waitFor(() => expect(logOf(place)).toContainEqual(hearing), { timeout: 50_000 })
     expect(logOf(place)).toContainEqual(expect.objectContaining({ event: 'prompt-submit', outcome: 'done' }))

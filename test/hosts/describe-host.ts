@@ -23,9 +23,9 @@ export type HostUnderTest = {
   readonly rewrites: readonly (readonly [string, ...string[]])[]
   /** The parts of the files that must be the same with and without Credence, after the host has rewritten them. */
   readonly compared: (home: string) => unknown
-  /** The model's reply while the tool of Credence that it wants is not listed. */
+  /** The reply of a model that wants to call a tool of Credence that is not listed yet. */
   readonly call?: (tool: string, input: object) => ModelReply
-  /** Whether prompts and answers are stored, and learned from, without a tool call of the model. */
+  /** Whether prompts and answers are stored, and learned from, without the model calling a tool. */
   readonly keepsTurns: boolean
   /** A call of the host's shell and the options that allow it, if the host has hooks before tool calls. */
   readonly shell?: (command: string) => { readonly call: ModelReply; readonly options: readonly string[] }
@@ -111,7 +111,7 @@ export function describeHost(name: string, tested: HostUnderTest): void {
       'Good morning to you.',
     ])
     expect(texts('assistant')).toMatchObject(Array.from({ length: 4 }, () => ({ text: answer })))
-    // The host's own history has the same turns.
+    // The host's own history has the same turns, so importing it adds none.
     await place.credence('import', 'chats')
     expect(await place.credenceJson('export', '--turns')).toEqual(turns)
     const { hosts } = await place.credenceJson('connect', host, '--status')

@@ -96,7 +96,7 @@ const resultsIn = (items: readonly Body[]): string => (items.length === 0 ? '' :
 const readers: Readonly<Record<Protocol, (body: Body) => Read>> = {
   anthropic: ({ messages = [], system = '', tools = [] }) => ({
     conversation: JSON.stringify([system, messages]),
-    // A tool whose loading is deferred is known to the model by name alone.
+    // Leaves out tools whose loading is deferred, because the model knows only their names.
     tools: tools.filter((tool: Body) => tool.defer_loading !== true).map(({ name }: Body) => name),
     results: resultsIn(
       messages

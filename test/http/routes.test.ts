@@ -32,7 +32,7 @@ const idOf = async (name: string): Promise<string> => {
 }
 
 let made = 0
-/** A belief without dependents. */
+/** Stores a new belief, on which nothing depends, and returns its id. */
 const freshId = async (more: object = {}): Promise<string> => {
   made += 1
   const body = { name: `thing ${made}`, content: 'Something.', ...more }

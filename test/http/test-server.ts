@@ -63,7 +63,7 @@ export async function startTestServer({
   const quiet = (): PassThrough => new PassThrough().resume() as PassThrough
   const session = compose(
     {
-      // By words alone, because these ports have no model.
+      // Recalls by words alone, because these ports have no model.
       env: { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: temporary, CREDENCE_SEMANTIC: 'off' },
       home,
       temporary,

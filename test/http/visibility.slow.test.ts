@@ -137,7 +137,7 @@ describe.each([
       await plant('quokkateam', 'ana', 'team:platform'),
       await plant('quokkarivals', 'cleo', 'team:rivals'),
     ]
-    // Without a rate limit, which would answer instead of the routes.
+    // Switches the rate limit off; otherwise it would answer instead of the routes.
     await using server = await servingWith({ CREDENCE_REQUESTS_PER_MINUTE: '0' }, place, ...here)
     const holders: readonly Holder[] = [
       { name: 'nobody', token: null, sees: [] },

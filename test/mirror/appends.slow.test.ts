@@ -57,7 +57,7 @@ describe('concurrent writes of other programs', () => {
       while (ours < count || !other.isDone) {
         await place.memory.remember({ name: `ours ${ours % count}`, content: `said ${ours}`, scopes: ['project:x'] })
         ours += 1
-        // Yields, because a change may finish without a turn of the event loop, and the other program's exit would go unnoticed.
+        // Yields, because a change may finish without a turn of the event loop; the other program's exit would then go unnoticed.
         await turn()
       }
       await other.done

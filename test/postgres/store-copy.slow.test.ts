@@ -49,7 +49,7 @@ async function fill(store: AnyStore): Promise<void> {
   )
 }
 
-/** The answers of a store without the event numbers, which one of the stores counts per user. */
+/** What a store answers, without event numbers, because one of the stores counts events per user. */
 async function answers(store: AnyStore): Promise<unknown> {
   const view = { user: 'ada', agent: null, scopes: ['project:ledger'] }
   return {

@@ -8,7 +8,7 @@ export type Kind = {
   readonly make: (random: Random) => string
   /** Whether the credential has no recognisable format, so that only its name identifies it. */
   readonly isNamed?: true
-  /** The part that is secret, if it is not the whole. */
+  /** The secret part, unless the whole credential is secret. */
   readonly part?: RegExp
 }
 

@@ -135,7 +135,7 @@ describe('a machine and a served Credence', () => {
     writeFileSync(token, readFileSync(join(desktop, 'state', 'agent-token')))
     const agent = place.start('sync', server.url, '--dir', place.memory('new'), '--secret-file', token, '--yes')
     expect(await endOf(agent)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('that of a person') })
-    // A separate group of devices, as of another person.
+    // A separate group of devices, like that of another person.
     await place.sync(place.memory('theirs'), place.memory('their-folder'))
     writeFileSync(token, server.token)
     const other = place.start('sync', server.url, '--dir', place.memory('theirs'), '--secret-file', token, '--yes')

@@ -18,7 +18,7 @@ export function machines() {
     writeFileSync(join(commands, name), `#!/bin/sh\n${text}\n`)
     chmodSync(join(commands, name), 0o755)
   }
-  // The PATH of another machine.
+  // The `credence` on the PATH of another machine.
   script('credence', `HOME='${place.home}' CREDENCE_SEMANTIC=off exec '${process.execPath}' '${bin}' "$@"`)
   const passphrase = join(place.path, 'passphrase')
   writeFileSync(passphrase, 'four blue herons\n')

@@ -88,7 +88,7 @@ describe.each(Object.entries(histories))('a session of %s that its hooks have st
   })
 })
 
-/** Sessions of Claude Code whose files were changed on one day each, the last one newest. */
+/** Writes sessions of Claude Code whose files were changed on successive days, the last file most recently. */
 function writeSessions(place: Place, count: number): void {
   for (let index = 0; index < count; index += 1) {
     const day = new Date(Date.UTC(2026, 4, 1 + index))

@@ -19,7 +19,7 @@ export const exitCodes = {
   fine: 0,
   failed: 1,
   usage: 2,
-  /** Also for every MemoryError. */
+  /** Also used for every MemoryError. */
   invalid: 3,
   nothingCompared: 4,
   degraded: 5,

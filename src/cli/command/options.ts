@@ -141,7 +141,10 @@ const orStdin = (base: Argument<string>): Argument<string> => ({
 })
 
 export const oneText = (help: string): Argument<string> => orStdin(one(help))
-/** An argument whose text is stored as the person's statement. Rejects U+FFFD. Node replaces the bytes of an argument that are not UTF-8 with U+FFFD. */
+/**
+ * An argument whose text is stored as the person's statement. Rejects U+FFFD, with which Node replaces bytes that are not
+ * UTF-8.
+ */
 export const stated = (base: Argument<string>): Argument<string> => ({
   ...base,
   read: (given) => {

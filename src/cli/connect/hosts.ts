@@ -404,7 +404,7 @@ function isAtLeast(version: string | null, wanted: string): boolean {
   return true
 }
 
-/** The fields of the tool's input. Only those of the event, because in Codex a hook with any other field fails. */
+/** The fields of the tool's input. All must be fields of the event, because in Codex a hook with any other field fails. */
 function toolInput(own: string): Readonly<Record<string, string>> {
   const fields = ['session_id', 'cwd', 'transcript_path']
   if (own === 'UserPromptSubmit') fields.push('prompt')

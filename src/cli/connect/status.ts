@@ -31,7 +31,7 @@ function hostStatus(host: ConnectHost, machine: Machine, directory: string) {
     host,
     // Partly: some files of the host have no entries of Credence.
     connected: isWhole ? ('yes' as const) : levels.length > 0 ? ('partly' as const) : ('no' as const),
-    // A user configuration exists, so the program is probably in use.
+    // If a user configuration exists, the program is probably in use.
     detected: those('user').some(({ path }) => existsSync(path)),
     levels,
     files,

@@ -24,7 +24,7 @@ const commands: Partial<Record<ConnectHost, (prompt: string, url: string) => Hos
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
     }
-    // Also as settings, because the person's settings may name another service.
+    // Also passed as settings, because the person's own settings may name a different service.
     return {
       args: ['-p', prompt, '--no-session-persistence', '--settings', JSON.stringify({ env })],
       env: { ...env, ...more },

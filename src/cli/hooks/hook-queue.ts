@@ -125,9 +125,9 @@ const minQuietMs = 10_000
 
 /**
  * Queues awaited answers, and returns whether there are any. `isMeant` selects them; without it, these are the answers whose
- * transcripts have changed since they were last queued, and are quiet now. If `isEnded`, only answers that the
- * transcript contains now count, because a later one may answer a different prompt; the mark is renamed to `unkept`. Otherwise the turn may continue, so
- * the mark stays.
+ * transcripts have changed since they were last queued, and are quiet now. If `isEnded`, only answers that the transcript
+ * contains now count, because a later one may answer a different prompt; the mark is renamed to `unkept`. Otherwise the turn
+ * may continue, so the mark stays.
  */
 export function queueAwaited(
   dir: string,

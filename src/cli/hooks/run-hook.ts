@@ -43,9 +43,9 @@ const maxHearingMs = 2_000
 /** Hosts ignore an answer after this time. */
 const maxHookMs = 5_000
 
-/** For the start of a session. Hosts hide a part of a longer context from the agent. */
+/** The budget at the start of a session. Hosts hide a part of a longer context from the agent. */
 const standing: Partial<Budget> = { maxPrelude: 2_000, maxCharacters: 6_000 }
-/** For later prompts, because the session already has the other tiers. */
+/** The budget for later prompts: only relevant lines, because the session already has the other tiers. */
 const onlyRelevant: Partial<Budget> = { maxPrelude: 0, maxPinned: 0, maxQuestions: 0, maxCharacters: 6_000 }
 
 export type HookRun = { readonly host: HookHost; readonly event: HookEvent; readonly options: StandpointOptions }
@@ -250,7 +250,8 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
   const { dir, user, scopes, homeScopes } = place
   const ofSession = (kind: SessionMark['kind']): SessionMark => ({ kind, of: session ?? '' })
   const isMarkedAs = (kind: SessionMark['kind']): boolean => session !== null && isMarked(dir, ofSession(kind))
-  // The transcript format is known only for these two hosts. Codex records prompts without an id, so `transcript` is null for them.
+  // The transcript format is known only for these two hosts. Codex records prompts without an id, so `file` is null for
+  // its prompts.
   const transcript = host === 'claude-code' || host === 'codex' ? payload.transcript : null
   const turn = async (role: QueuedTurn['role'], said: string | null): Promise<QueuedTurn> => {
     const at = new Date().toISOString()
@@ -337,8 +338,8 @@ function forgettingAskedIn(prompt: string): string {
 }
 
 /**
- * The kind of an error and its message without quoted values, which may be text of the conversation. For a bug, its location
- * instead, because its message may contain such text without quotes.
+ * The kind of an error, and its message without quoted values, which may be text of the conversation. A bug's location replaces
+ * its message, which may contain such text without quotes.
  */
 export function failureOf(error: unknown): string {
   const expected = error instanceof UsageError ? { code: 'usage', message: error.message } : expectedError(error)

@@ -8,7 +8,7 @@ import type { Caller } from '../../operations/operation.ts'
 import type { ServedMemory } from '../../operations/served-memory.ts'
 import { RecentMap } from '../../recent-map.ts'
 
-/** The origin of an agent's changes. Its token, because an agent can give itself any name. */
+/** The origin of an agent's changes: its token rather than its name, because an agent can give itself any name. */
 const tokenOrigin = ({ tokenId }: Principal): string => `token:${tokenId}`
 
 /** The memories of a person and of their teams as one, limited to the scopes of a token. */

@@ -72,7 +72,7 @@ describe('Credence over HTTP', () => {
   })
 })
 
-/** Sets the Host header, which a request gets by itself only if it goes over a socket. */
+/** Sets the Host header, because it is set automatically only for requests over a socket. */
 const withHost = (init: RequestInit | undefined): RequestInit => ({
   ...init,
   headers: { ...(init?.headers as Record<string, string>), host: 'localhost' },

@@ -39,7 +39,7 @@ export const doctor = defineCommand({
     const isLinked = privacy.some(({ check }) => check === 'links')
     const exists = !isLinked && (await session.places.hasMemory(options))
     const { findings: others, hints } = isLinked
-      ? // Runs no other checks: through a link, they would read and change files elsewhere.
+      ? // Runs no other checks, because they would follow the link, and read and change files elsewhere.
         { findings: [], hints: [] }
       : exists
         ? await checkStore(session, store, location, options)

@@ -61,7 +61,7 @@ export const mcp = defineCommand({
   },
 })
 
-/** Allows no colon: the names that clients give themselves are stored with one (`mcp:NAME`). */
+/** Allows no colon, because the names that clients give themselves are stored with one (`mcp:NAME`). */
 function readHost(given: string): string {
   if (/^[\w.@-]{1,60}$/u.test(given)) return given
   throw new UsageError(`"${given.slice(0, 80)}" is not a name of a program. Use up to 60 letters, digits and . _ @ -.`)

@@ -5,7 +5,7 @@ import type { LocationOptions, Session } from '../../session.ts'
 import { lines, pluralize } from '../../text/output.ts'
 import { importHistories } from '../conversation/import-chats.ts'
 
-/** After this number of turns, recall is useful, so the rest is imported in the background. */
+/** The number of turns to import first, enough for a useful recall. The rest is imported in the background. */
 const firstTurns = 1_000
 
 type Offer = {

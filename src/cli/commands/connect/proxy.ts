@@ -58,7 +58,7 @@ export const proxy = defineCommand({
       open: (view) => record(openMemory({ ...opening, ...view })),
       maxTurnCharacters: settings.maxTurnCharacters,
     })
-    // If that fails, the requests report it.
+    // If warming up fails, the requests report the error.
     const warmingUp = memory.warmUp({ user, scopes, homeScopes }).catch(() => {})
     await Promise.race([warmingUp, sleep(maxOpeningMs, null, { ref: false })])
     const directory = session.places.workingDirectory()

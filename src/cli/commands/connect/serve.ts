@@ -198,7 +198,7 @@ async function answerRequests(
     await mcp.close()
     await open.close()
   })
-  // Browsers do not send the fragment, so the token is in no log.
+  // Browsers do not send the fragment, so the token appears in no log.
   const link = `${listening.url}/#token=${tokens.person}`
   return {
     document: { url: listening.url, port: listening.port, link, dir, user, isDemo },

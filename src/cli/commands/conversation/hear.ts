@@ -122,7 +122,7 @@ export async function hearLines(
       else if (!unknown.has(item.field) && unknown.size < maxListed) unknown.set(item.field, item.line)
     }
   } catch (error) {
-    // A system error: the rest of the file cannot be read. Errors of the memory itself are MemoryErrors, and are thrown.
+    // After a system error, the rest of the file cannot be read. Errors of the memory itself (MemoryErrors) are thrown.
     if (error instanceof MemoryError || !(error instanceof Error && 'code' in error)) throw error
     report(0, `The file cannot be read (${String(error.code)}).`)
   }

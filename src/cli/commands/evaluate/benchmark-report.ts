@@ -163,7 +163,10 @@ function acceptedChanges(given: readonly string[]): Readonly<Record<string, stri
   )
 }
 
-/** A mistyped id must not look like an accepted change. If the base has no benchmarks, the report gives the reason. */
+/**
+ * Refuses an id that the report does not contain: a mistyped id must not look like an accepted change. Refuses nothing if the
+ * report has no benchmarks, because it gives the reason.
+ */
 function refuseUnknown(accepted: readonly string[], { verdicts }: DeltaReport): void {
   const known = [...new Set(verdicts.map(({ benchmarkId }) => benchmarkId))]
   const unknown = accepted.find((id) => !known.includes(id))

@@ -54,7 +54,7 @@ function systemNotesOf(root: string, { runId }: RunSummary): readonly string[] {
 
 const isMeasured = ({ ablation, isBaseline }: RunResult): boolean => ablation === null && !isBaseline
 
-/** Sorted by case, so that the output does not depend on the seed. */
+/** The failures of a run, sorted by case, so that the output does not depend on the seed. */
 function failuresOf({ records, directory }: StoredRun): readonly string[] {
   const manifest = manifestOf(directory)
   const prompts = new Map(manifest.cases.map(({ id, prompt }) => [id, ` "${shortenText(prompt, maxPrompt)}"`]))

@@ -154,8 +154,8 @@ export async function readKnownBackups(dir: string): Promise<readonly NotedBacku
 }
 
 /**
- * Records a backup, for forgetting. Skipped for a read-only memory, in which nothing can be forgotten. A full disk is
- * ignored, because the backup may be written to another disk.
+ * Records a backup, so that forgetting can list it. Skipped for a read-only memory, in which nothing can be forgotten. A full
+ * disk is ignored, because the backup may be written to another disk.
  */
 async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
   const isWritable = await access(join(dir, 'state'), constants.W_OK).then(

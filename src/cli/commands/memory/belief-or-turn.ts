@@ -9,7 +9,7 @@ export async function resolveBeliefOrTurn<Result>(
   { belief, turn }: { readonly belief: () => Promise<Result>; readonly turn: (found: Turn) => Promise<Result> },
 ): Promise<Result> {
   if (!reference.startsWith('t-')) return belief()
-  // A belief may be called "t-shirt", so beliefs are tried first.
+  // Ids of turns begin with "t-", but a belief may be called "t-shirt", so beliefs are tried first.
   const about = await nullIfNotFound(belief)
   if (about !== null) return about
   const found = await nullIfNotFound(() => memory.turn(reference))

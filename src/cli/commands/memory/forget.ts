@@ -161,7 +161,8 @@ async function proveForgotten(memory: Memory, { forgotten }: Copies, session: Se
   const said = forgotten.flatMap((text) => text.said)
   const names = forgotten.flatMap((text) => text.names)
   const texts = await collectTexts(memory, { beliefIds: [], said, names })
-  // First syncs MEMORY.md, which may be outdated, and scrubs the store, because forgetting does not scrub a large or busy one. Closes the memory, because files of an open store must not be read.
+  // First syncs MEMORY.md, which may be outdated, and scrubs the store, because forgetting does not scrub a large or busy
+  // one. Then closes the memory, because files of an open store must not be read.
   await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
   await isScrubbed(session, location, { ifSmall: false })
   await memory.close()

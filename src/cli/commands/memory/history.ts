@@ -142,7 +142,7 @@ export const history = defineCommand({
     }
     const found = await memory.history(reference)
     const all = await Promise.all(found.chain.map(async ({ id }) => (await memory.history(id)).revisions))
-    // A correction changes both versions; the newer one, which comes later, shows what was stated.
+    // A correction is in the history of both versions. The later entry, that of the newer version, shows what was stated.
     const revisions = [...new Map(all.flat().map((revision) => [revision.event.number, revision])).values()]
     revisions.sort((a, b) => a.event.number - b.event.number)
     const versions = found.chain.length < 2 ? [] : versionRows(found.chain, found.belief.id)

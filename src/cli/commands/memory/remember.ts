@@ -164,7 +164,7 @@ export function rememberedText(
   style: Style,
 ): string {
   const what = `${nameText(kept)} in ${style.cyan(kept.scopes.join(' and '))}`
-  // A belief with the same words is replaced too if there are several values.
+  // If there were several values, a belief with the same words was replaced too, but is not worth showing.
   const different = replaced.filter(({ content }) => content !== kept.content)
   const others = (label: string) => different.map((old) => `  ${label}: ${shortenText(old.content)} (${old.id})`)
   const forms = `  ${formsText(kept)}`

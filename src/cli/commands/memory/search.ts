@@ -87,7 +87,7 @@ export const search = defineCommand({
 
 type Block = readonly [strength: Strength, text: string]
 
-/** Puts the list with the strongest hit first; on a tie, beliefs. A list keeps its own order, which is finer than strength. */
+/** Puts the list with the strongest hit first; on a tie, the beliefs. Each list keeps its order, which is finer than strength. */
 function sortByStrength(beliefs: readonly Block[], quotes: readonly Block[]): readonly string[] {
   const bestOf = (blocks: readonly Block[]): number =>
     Math.min(...blocks.map(([strength]) => strengths.indexOf(strength)), strengths.length)
