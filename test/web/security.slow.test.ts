@@ -40,7 +40,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and unauthorised visitors', (
     const page = await dashboard.stranger({ viewport: { width: 360, height: 700 } })
     await page.goto(`${dashboard.url}/recall`)
     await page.getByRole('heading', { name: 'Open your login link' }).waitFor()
-    await sees(page, 'Stop the server and start it again in the terminal. It prints the same link.')
+    await sees(page, 'Stop the server and start it again in the terminal. It prints a link that works.')
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     await page.goto(`${dashboard.url}/#token=wrong`)
     await page.reload()
