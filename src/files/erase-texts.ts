@@ -37,7 +37,7 @@ export class Eraser {
     this.#turnIds = turnIds
     const alone = [...said, ...names.filter(isIdentifying)]
     this.#said = new Finder(alone.filter((text) => text.trim().length >= minLength))
-    this.#all = new Finder([...said, ...names])
+    this.#all = beliefIds.length === 0 ? this.#said : new Finder([...said, ...names])
   }
 
   /** Whether a text contains the id of a forgotten belief or turn, as copies of them do. */
