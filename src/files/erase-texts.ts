@@ -87,7 +87,7 @@ class Finder {
       texts.flatMap((text) => {
         const core = foldCase(text)
           .trim()
-          .replace(/[\s.,;:!?]+$/u, '')
+          .replace(/(?<![\s.,;:!?])[\s.,;:!?]+$/u, '')
         return [core, core.replace(/[^a-z0-9]+/gu, '-')].filter(
           (one) => one.replaceAll('-', '').length >= minErasedLength,
         )
