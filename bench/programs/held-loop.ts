@@ -32,6 +32,8 @@ const texts: Readonly<Record<string, string>> = {
   identifiers: textOf(() => `${word()}${capital()}${capital()}${capital()} `),
   statements: textOf(() => `My name is Anna, and I prefer ${word()}. Always use ${word()}.\n`),
   numbers: textOf(() => `${Math.floor(random() * 1e16)} `),
+  'names of secrets': 'pin '.repeat(length / 4),
+  passwords: textOf(() => `pw: aB1!${word()}Xy7 `),
 }
 
 const cpuMs = (): number => {
@@ -64,13 +66,14 @@ for (let time = 0; time < 4; time += 1) {
   await memory.recall(`Hello ${time}`)
   await pause(500)
 }
-console.log('text: recall, turn, recall after it, turn again; ms')
+console.log('text: recall, turn, recall after it, turn again, forget both; ms')
 for (const [kind, text] of Object.entries(texts)) {
   const recalled = await longestTurn(() => memory.recall(text, { nearMisses: true }))
   const heard = await longestTurn(() => memory.hear([{ text, session: kind }]))
   const after = await longestTurn(() => memory.recall('What is my dog called?'))
   const again = await longestTurn(() => memory.hear([{ text: `Again: ${text}`, session: kind }]))
-  console.log(`${kind}: ${recalled}, ${heard}, ${after}, ${again}`)
+  const forgotten = await longestTurn(() => memory.forgetTurns({ session: kind }))
+  console.log(`${kind}: ${recalled}, ${heard}, ${after}, ${again}, ${forgotten}`)
 }
 await memory.close()
 rmSync(dir, { recursive: true })

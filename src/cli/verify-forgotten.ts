@@ -46,7 +46,7 @@ export async function collectTexts(memory: Memory, { said, names }: ForgottenTex
 }
 
 function textParts(text: string): readonly string[] {
-  const core = text.trim().replace(/[\s.,;:!?]+$/u, '')
+  const core = text.trim().replace(/(?<![\s.,;:!?])[\s.,;:!?]+$/u, '')
   if (core.length < minTextLength) return []
   const parts: string[] = []
   for (let from = 0; from < core.length; from += maxPartLength)

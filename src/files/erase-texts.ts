@@ -37,7 +37,7 @@ export class Eraser {
     this.#turnIds = turnIds
     const alone = [...said, ...names.filter(isIdentifying)]
     this.#said = new Finder(alone.filter((text) => text.trim().length >= minLength))
-    this.#all = new Finder([...said, ...names])
+    this.#all = beliefIds.length === 0 ? this.#said : new Finder([...said, ...names])
   }
 
   /** Whether a text contains the id of a forgotten belief or turn, as copies of beliefs and turns do. */
@@ -87,7 +87,7 @@ class Finder {
       texts.flatMap((text) => {
         const core = foldCase(text)
           .trim()
-          .replace(/[\s.,;:!?]+$/u, '')
+          .replace(/(?<![\s.,;:!?])[\s.,;:!?]+$/u, '')
         return [core, core.replace(/[^a-z0-9]+/gu, '-')].filter(
           (one) => one.replaceAll('-', '').length >= minErasedLength,
         )

@@ -7,6 +7,7 @@ import { syncDirectory } from '../../files/atomic-write.ts'
 import type { ForgottenTexts } from '../../files/erase-texts.ts'
 import { codeOf, isRunning, leftoverName } from '../../files/leftovers.ts'
 import { checkOwn, prepareOwnPath } from '../../files/own-files.ts'
+import { forEachInSlices } from '../../search/slices.ts'
 import type { Store } from '../ports.ts'
 
 /** The texts that one change forgot, and the author of the change. */
@@ -91,7 +92,7 @@ async function readTexts(store: Store, { changes, forgottenTurns = [], ...commit
   const versions: Belief[] = []
   for (const id of beliefIds) for (const { belief } of await store.history(user, id)) if (belief) versions.push(belief)
   const said = new Set(versions.flatMap(({ content, why }) => [content, why]))
-  for (const id of forgottenTurns) said.add((await store.getTurn(user, id))?.text ?? '')
+  await forEachInSlices(forgottenTurns, async (id) => void said.add((await store.getTurn(user, id))?.text ?? ''))
   const names = new Set(versions.flatMap(({ name, aliases }) => [name, ...aliases]))
   const isText = (text: string): boolean => text.trim() !== ''
   return {

@@ -1,5 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Page } from '../../beliefs/belief-store.ts'
+import { compareStrings } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
@@ -11,6 +12,7 @@ import { type ChangeRequest, change, eraseChange } from '../change/transaction.t
 import { minPrefixLength } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { requirePage } from '../recall/search.ts'
+import { exportBeliefs } from '../transfer/export.ts'
 
 type TurnList = TurnFilter & { readonly limit?: number; readonly offset?: number }
 
@@ -149,7 +151,9 @@ async function beliefsConcerned(
   { user, turn, session, since, until, containing }: ForgetTurnsRequest,
   turnIds: ReadonlySet<string>,
 ): Promise<{ readonly forgotten: readonly Belief[]; readonly kept: readonly Belief[] }> {
-  const { items } = await store.list({ user }, everything)
+  const items: Belief[] = []
+  for await (const belief of exportBeliefs({ store }, { user })) items.push(belief)
+  items.sort((a, b) => compareStrings(b.updatedAt, a.updatedAt))
   const wanted = containing?.toLowerCase()
   const isEverywhere = [turn, session, since, until].every((field) => field === undefined)
   const isFromThem = ({ provenance: { sourceId } }: Belief): boolean => sourceId !== null && turnIds.has(sourceId)

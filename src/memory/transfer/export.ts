@@ -1,6 +1,7 @@
 import { type Belief, passesFilter } from '../../beliefs/belief.ts'
 import type { BeliefFilter } from '../../beliefs/belief-store.ts'
 import type { ExportedTurn } from '../../beliefs/turn-store.ts'
+import { yieldToEventLoop } from '../../next-turn.ts'
 import type { Ports } from '../ports.ts'
 
 const chunk = 500
@@ -9,11 +10,12 @@ const chunk = 500
  * Every belief that passes the filter, by id, each once even if other processes write at the same time. Includes
  * superseded and resolved beliefs, so that nothing is lost.
  */
-export async function* exportBeliefs({ store }: Ports, filter: BeliefFilter): AsyncGenerator<Belief> {
+export async function* exportBeliefs({ store }: Pick<Ports, 'store'>, filter: BeliefFilter): AsyncGenerator<Belief> {
   const ids = await store.idsStartingWith(filter.user, '', Number.MAX_SAFE_INTEGER)
   for (let from = 0; from < ids.length; from += chunk) {
     const beliefs = await store.getMany(filter.user, ids.slice(from, from + chunk))
     yield* beliefs.filter((belief) => passesFilter(belief, filter))
+    await yieldToEventLoop()
   }
 }
 
