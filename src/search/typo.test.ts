@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isForgivable, isOneEditApart, typoKeys, typoProbes } from './typo.ts'
+import { isForgivable, isOneEditApart, isTypoTarget, typoKeys, typoProbes } from './typo.ts'
+
+it.each([
+  [4, false],
+  [5, true],
+  [40, true],
+  [41, false],
+])('a word of %i letters may be the correction of a typo: %s', (length, expected) => {
+  expect(isTypoTarget('a'.repeat(length))).toBe(expected)
+})
 
 describe('a typo', () => {
   it.each([

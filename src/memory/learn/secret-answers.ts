@@ -42,7 +42,8 @@ export function maskAnswer(text: string, asked: string, mask: (secret: string) =
 
 /** Masks the output in the text of a tool step if the call asks for a secret and the output is one word in the form of a password. */
 export function maskOutput(text: string, mask: (secret: string) => string): string {
-  const [call = '', value = '', ...more] = text.trim().split(/\s*\n\s*/u, 3)
+  const lines = text.split('\n').map((line) => line.trim())
+  const [call = '', value = '', ...more] = lines.filter((line) => line !== '')
   const asks = passwordName.test(call) || keyName.test(call)
   const isSecret = more.length === 0 && !/\s/u.test(value) && isPassword(value) && !/^[\da-f]+$/iu.test(value)
   return asks && isSecret && isLiteral(value) ? text.replace(value, mask) : text
