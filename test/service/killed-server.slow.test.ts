@@ -15,8 +15,7 @@ const seed = 20_261
 const clients = 8
 const kills = count(150)
 const retriedOperations = count(1_000)
-/** Max resident memory of the server. The embedding model and its thread need a large part of it. */
-const maxRssMegabytes = 650
+const maxRssMegabytes = 400
 const maxLogMegabytes = 32
 
 /** A belief with the state that its only writer expects. */
